@@ -66,6 +66,16 @@ extension StoreTransaction {
                 """, [.id(user), .text(cursor?.text ?? "z"), .integer(limit)]))
     }
 
+    /// All calls, newest first, before `cursor`.
+    package func calls(before cursor: CallID?, limit: Int) throws -> [Call] {
+        try CallRows.calls(
+            sql.query(
+                """
+                \(CallColumns.document) WHERE c.id IN (SELECT id FROM calls WHERE id < ?1 ORDER BY id DESC LIMIT ?2)
+                ORDER BY c.id DESC, p.place
+                """, [.text(cursor?.text ?? "z"), .integer(limit)]))
+    }
+
     package func liveCalls() throws -> [Call] {
         try CallRows.calls(
             sql.query(

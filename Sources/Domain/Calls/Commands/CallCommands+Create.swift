@@ -138,14 +138,14 @@ extension CallCommands {
     }
 
     /// Whether the user is in another call through an attached endpoint and has call waiting turned off.
-    private func isBusy(_ party: CallParty, _ live: [LiveParticipation], except over: Set<CallID>) -> Bool {
+    func isBusy(_ party: CallParty, _ live: [LiveParticipation], except over: Set<CallID>) -> Bool {
         guard !party.allowsCallWaiting else { return false }
         return live.contains {
             $0.user == party.user && $0.endpoint != nil && !$0.isDetached && !over.contains($0.call)
         }
     }
 
-    private func parties(
+    func parties(
         _ users: [UserID], of caller: UserID, field: String, in store: some CallStore
     ) throws -> (caller: CallParty, others: [CallParty]) {
         let found = try store.parties([caller] + users, calledBy: caller)
@@ -159,11 +159,15 @@ extension CallCommands {
         return (own, others)
     }
 
+    var invalidRingSeconds: Problem {
+        let allowed = rules.ringSecondsAllowed
+        return .invalid("ringSeconds", "A call rings \(allowed.lowerBound) to \(allowed.upperBound) seconds.")
+    }
+
     private func check(_ request: CreateCall, by user: UserID) throws {
         try check(request.callees, field: "callees", by: user)
         if let seconds = request.ringSeconds, !rules.ringSecondsAllowed.contains(seconds) {
-            let allowed = rules.ringSecondsAllowed
-            throw Problem.invalid("ringSeconds", "A call rings \(allowed.lowerBound) to \(allowed.upperBound) seconds.")
+            throw invalidRingSeconds
         }
         if let offer = request.offer {
             guard request.callees.count == 1 else {
@@ -173,7 +177,7 @@ extension CallCommands {
         }
     }
 
-    private func check(_ users: [UserID], field: String, by user: UserID) throws {
+    func check(_ users: [UserID], field: String, by user: UserID) throws {
         guard (1..<rules.participantLimit).contains(users.count) else {
             throw Problem.invalid(field, "Name 1 to \(rules.participantLimit - 1) people.")
         }

@@ -8,7 +8,7 @@ package import Model
 /// so nothing can contradict it.
 ///
 /// The caller is the first participant and joined from the start; the call becomes active when the first callee
-/// accepts. A call of two people ends when one of them leaves; a call of more is a group, which people may leave and
+/// accepts. A call that a server key places rings the caller too, and becomes active when two have accepted. A call of two people ends when one of them leaves; a call of more is a group, which people may leave and
 /// join again.
 package struct Call: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {

@@ -35,8 +35,9 @@ extension Call {
         }
         if let change { participants[index].media.apply(change) }
         switch status {
-        // The caller's other endpoint: nobody has answered yet, so there is nothing to set up.
-        case .ringing where user == caller: break
+        // The caller's other endpoint, or the first to accept a call that rings everybody: nobody else is in the call
+        // yet, so there is nothing to set up.
+        case .ringing where !participants.contains(where: { $0.isJoined && $0.user != user }): break
         case .ringing: status = .active(since: now, emptyUntil: nil)
         case .active(let since, _): status = .active(since: since, emptyUntil: nil)
         case .ended: return .callEnded

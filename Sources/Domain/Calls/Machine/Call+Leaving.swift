@@ -28,7 +28,7 @@ extension Call {
             if let endpoint, endpoint != joining.endpoint, joining.detachedAt == nil { return }
             let isUnanswered = status == .ringing
             let reason: EndReason = isUnanswered ? .cancelled : .hungUp
-            if isPair || request == .end || (request == .cancel && isUnanswered) {
+            if isPair || request == .end || (request == .cancel && isUnanswered && user == caller) {
                 end(because: reason, by: user, at: now)
             } else {
                 depart(user, because: reason, by: user, rules: rules, at: now)
@@ -86,16 +86,21 @@ extension Call {
 
     /// Ends the call for `reason` if nobody is left in it, after somebody stopped ringing or left.
     mutating func settle(because reason: EndReason, by actor: UserID?, rules: CallRules, at now: Timestamp) {
-        let rings = participants.contains(where: \.isRinging)
-        let joined = participants.reduce(0) { $0 + ($1.isJoined ? 1 : 0) }
+        let ringing = participants.count(where: \.isRinging)
+        let joined = participants.count(where: \.isJoined)
+        let rings = ringing > 0
         switch status {
-        case .ringing where joined == 0: end(because: reason, by: actor, at: now)
-        case .ringing where !rings: end(because: unanswered, by: actor, at: now)
+        case .ringing where joined == 0 && hasCallerLeft: end(because: reason, by: actor, at: now)
+        case .ringing where joined + ringing < 2: end(because: unanswered, by: actor, at: now)
         case .active where isPair && joined < 2: end(because: reason, by: actor, at: now)
         case .active where joined == 0 && !rings: end(because: reason, by: actor, at: now)
         case .active(let since, nil) where joined == 0:
             status = .active(since: since, emptyUntil: now.adding(seconds: rules.emptySeconds))
         case .ringing, .active, .ended: break
         }
+    }
+
+    private var hasCallerLeft: Bool {
+        if case .left = participants.first?.state { true } else { false }
     }
 }

@@ -27,6 +27,24 @@ extension Call {
         return call
     }
 
+    /// Creates a call that a server key places: it rings everybody, the caller too, and is active once two have
+    /// accepted.
+    static func ringingEverybody(
+        id: CallID, kind: Kind, mode: Mode, parties: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64,
+        rules: CallRules, at now: Timestamp
+    ) -> Call {
+        let until = now.adding(seconds: ringSeconds)
+        var call = Call(
+            id: id, conversation: nil, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
+            participants: parties.map { party, isBusy in
+                Participant(
+                    party, isWithheld: party.hasBlockedCaller,
+                    state: party.immediateState(isBusy: isBusy) ?? .invited(until: until), media: MediaState(for: kind))
+            })
+        call.settle(because: .hungUp, by: nil, rules: rules, at: now)
+        return call
+    }
+
     /// An endpoint of the user reports that it rings. False if the user is not invited, or another endpoint already
     /// reported.
     mutating func ring(_ user: UserID) -> Bool {
@@ -76,7 +94,7 @@ extension Call {
 
     /// The end reason of a call that nobody has accepted and that no longer rings anybody.
     var unanswered: EndReason {
-        let states = participants.dropFirst().map(\.state)
+        let states = participants.map(\.state)
         if states.contains(.missed) { return .missed }
         if states.contains(.declined) { return .declined }
         if states.contains(.busy) { return .busy }
