@@ -77,8 +77,8 @@ struct ServiceGraph: Sendable {
         }
 
         let authenticator = RequestAuthenticator(
-            accounts: accounts.accounts, tokens: accounts.verifier, limits: configuration.requestLimits,
-            uptime: AccountParts.uptime)
+            accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
+            limits: configuration.requestLimits, uptime: AccountParts.uptime)
         let certificate = try CertificateFiles(configuration).map { LiveCertificate($0) }
         reloader = try Reloader(
             source, running: configuration,
@@ -173,12 +173,14 @@ struct ServiceGraph: Sendable {
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
                 + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)
-                + RelayOperations.all(issuer: issuer, calls: calls.service),
+                + RelayOperations.all(issuer: issuer, calls: calls.service)
+                + ServerUserOperations.all(people, accounts.keys.audit)
+                + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit),
             documents: WHIPOperations(service: calls.whip, issuer: issuer).all
                 + VoiceOperations.documents(voice, calls.voiceRecorder, issuer) + voiceRecordings.documents
                 + TranscriptOperations.documents(voice, transcribed) + PhotoOperations.documents(photos)
                 + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,
-            schemas: Schemas.all,
+            schemas: Schemas.all + ServerUserOperations.schemas,
             version: ServerVersion.text, authenticator: authenticator,
             isStorageFull: { [database = storage.database] in database.isDiskFull }, logger: Logger(label: "api"))
     }

@@ -98,7 +98,7 @@ extension ServerKeyService {
     }
 
     /// Throws if a key was sent instead of the access token of a user, and counts it.
-    package func rejectKey(_ token: String, in action: String, from address: String) throws {
+    package func rejectKey(_ token: String, in action: String, from address: String?) throws {
         guard ServerKey.hasPrefix(token) else { return }
         let refusal = ServerKeyRefusal.misplaced
         audit.refused(action, by: .unknown, because: refusal.reason, from: address)

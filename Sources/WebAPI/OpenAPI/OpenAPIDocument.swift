@@ -77,6 +77,7 @@ package struct OpenAPIDocument {
             switch operation.access {
             case .anyone: []
             case .user: [.object([("accessToken", .array([]))])]
+            case .serverKey: [.object([("serverKey", .array([]))])]
             case .endpoint: [.object([("accessToken", .array([])), ("endpoint", .array([]))])]
             }
         members.append(("security", .array(security)))
@@ -146,6 +147,7 @@ extension OpenAPIDocument {
                             ("description", .text(Self.endpointDescription)),
                         ])
                     ),
+                    ("serverKey", Self.serverKeyScheme),
                 ])
             ),
         ])

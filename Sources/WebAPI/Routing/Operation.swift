@@ -1,3 +1,4 @@
+package import Accounts
 package import HTTPTypes
 import Model
 
@@ -5,12 +6,14 @@ import Model
 /// description are derived.
 package struct Operation: Sendable {
     /// Who may call the operation. Further permissions are checked by its command.
-    package enum Access: Sendable {
+    package enum Access: Hashable, Sendable {
         case anyone
         /// A verified access token.
         case user
         /// A verified access token and an authenticated endpoint.
         case endpoint
+        /// A server key with the scope, under `/v1/server`.
+        case serverKey(ServerKeyScope)
     }
 
     /// A value in the path or the query; in a realtime request a member of `params`.
@@ -83,6 +86,8 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case photos
     case credentials
     case signUps
+    /// Requests of one server key.
+    case serverKeys
     /// No limit for users, for cheap operations.
     case none
 }

@@ -1,9 +1,12 @@
+package import Accounts
 import FoundationEssentials
 package import Model
 
 /// A request to an operation, over REST or realtime.
 package struct OperationRequest: Sendable {
     package var principal: Principal?
+    /// The server key of an operation that requires one.
+    package var key: KeyPrincipal?
     /// Path and query parameters by name.
     package var parameters: [String: String]
     /// The JSON body; empty if there is none.
@@ -29,6 +32,11 @@ package struct OperationRequest: Sendable {
             throw Problem.noAccessToken
         }
         return principal
+    }
+
+    func requireKey() throws -> KeyPrincipal {
+        guard let key else { throw ServerKeyRefusal.missing.problem }
+        return key
     }
 
     /// The principal with its endpoint, for operations of clients.

@@ -91,12 +91,18 @@ package struct RouteTable: Sendable {
             for parameter in operation.parameters {
                 operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            operationRequest.principal = try await authenticator.admit(
-                AdmissionRequest(
-                    limit: operation.limit, from: context,
-                    credential: operation.access == .anyone
-                        ? .none : .accessToken(authorization: request.headers[.authorization]),
-                    endpoint: Self.endpoint(of: request, for: operation)))
+            if case .serverKey(let scope) = operation.access {
+                operationRequest.key = try authenticator.admit(
+                    .init(request, to: operation.name, scope: scope, from: context.clientAddress),
+                    counted: context.counted)
+            } else {
+                operationRequest.principal = try await authenticator.admit(
+                    AdmissionRequest(
+                        limit: operation.limit, from: context,
+                        credential: operation.access == .anyone
+                            ? .none : .accessToken(authorization: request.headers[.authorization]),
+                        endpoint: Self.endpoint(of: request, for: operation)))
+            }
             if operation.writes { try checkStorage() }
             if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
             let response = try await run(operation, operationRequest)
@@ -150,7 +156,7 @@ package struct RouteTable: Sendable {
     private static func endpoint(of request: Request, for operation: Operation) -> AdmissionRequest.Endpoint {
         let header = request.headers[.switchboardEndpoint]
         return switch operation.access {
-        case .anyone: .ignored
+        case .anyone, .serverKey: .ignored
         case .user: .optional(header)
         case .endpoint: .required(header)
         }

@@ -2,6 +2,7 @@ package import Accounts
 package import Model
 package import Realtime
 import Storage
+package import Services
 import Synchronization
 package import Tokens
 
@@ -25,17 +26,19 @@ package final class RequestAuthenticator: RealtimeAuthenticator {
 
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
+    let keys: ServerKeyService
     private let limiters: Mutex<[RequestLimit: RequestLimiter]>
     private let uptime: @Sendable () -> Int64
 
     /// - Parameter limits: how often a user (or an address, for requests without a user) may make requests; without an
     ///   entry there is no limit.
     package init(
-        accounts: AccountCommands, tokens: TokenVerifier, limits: [RequestLimit: RequestRate],
+        accounts: AccountCommands, tokens: TokenVerifier, keys: ServerKeyService, limits: [RequestLimit: RequestRate],
         uptime: @escaping @Sendable () -> Int64
     ) {
         self.accounts = accounts
         self.tokens = tokens
+        self.keys = keys
         self.uptime = uptime
         limiters = Mutex(limits.mapValues { RequestLimiter($0) })
     }
@@ -64,7 +67,9 @@ extension RequestAuthenticator {
             try take(request.limit, of: request.address, counted: request.counted)
             return nil
         case .accessToken(let authorization):
-            principal = try await tokens.verify(try Self.bearerToken(in: authorization)).principal
+            let token = try Self.bearerToken(in: authorization)
+            try keys.rejectKey(token, in: "request", from: request.address)
+            principal = try await tokens.verify(token).principal
         case .signature(let verify):
             principal = try verify()
         }
@@ -124,6 +129,7 @@ extension RequestAuthenticator {
     }
 
     package func authenticate(token: String) async throws -> (principal: Principal, expiresAt: Timestamp) {
+        try keys.rejectKey(token, in: "hello", from: nil)
         let verified = try await tokens.verify(token)
         return (verified.principal, verified.expiresAt)
     }
@@ -139,7 +145,7 @@ extension RequestAuthenticator {
     private func admit(address: String) throws { try take(.address, of: address) }
 
     /// - Parameter counted: is told what the limit has left.
-    private func take(_ limit: RequestLimit, of key: String, counted: CountedLimit? = nil) throws {
+    func take(_ limit: RequestLimit, of key: String, counted: CountedLimit? = nil) throws {
         guard limit != .none else { return }
         let now = uptime()
         let status = limiters.withLock { $0[limit]?.count(key, as: limit, at: now) }

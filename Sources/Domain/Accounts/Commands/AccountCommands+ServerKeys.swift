@@ -151,13 +151,13 @@ extension AccountCommands {
 
 extension AccountStore {
     /// The user of a reference, disabled or not.
-    package func user(_ reference: UserReference) throws -> UserRecord {
+    package func user(_ reference: UserReference, field: String = "user") throws -> UserRecord {
         let found =
             switch reference {
             case .id(let id): try user(id)
             case .external(let ext): try user(issuer: UserReference.issuer, subject: ext)
             }
-        guard let found else { throw Problem.notFound("user", field: "user") }
+        guard let found else { throw Problem.notFound("user", field: field) }
         return found
     }
 

@@ -37,6 +37,10 @@ extension SettingsTable {
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
             "Searches for people a minute."
         ).live
+        let keyRequestsPerMinute = Setting<Int>(
+            "limits.keyRequestsPerMinute", default: 6000, in: 1...1_000_000,
+            "Requests with one server key a minute."
+        ).live
         let credentialsPerMinute = Setting<Int>(
             "limits.credentialsPerMinute", default: 30, in: 1...1_000_000,
             "Relay credentials for a user a minute."
