@@ -1,8 +1,8 @@
 package import Accounts
 package import Model
 package import Realtime
-import Storage
 package import Services
+import Storage
 import Synchronization
 package import Tokens
 

@@ -15,6 +15,12 @@ import { firstName, sides } from "./format.js";
 
 const RING_GRACE = 1_500;
 
+/** Who is shown as calling: the caller or, if an app's server rings the caller too, another participant. */
+function callerOf(call) {
+    const { mine, other } = sides(call, credentials.user.id);
+    return call.participants.find((one) => one.user === call.caller && one !== mine) ?? other;
+}
+
 /** Events: `rings`, `calls`, `open`, `history`, `notice` (a message), `profile`. */
 class Calls extends Emitter {
     /** Incoming calls that ring here: id -> {id, call, caller, kind, deadline}. */
@@ -91,7 +97,7 @@ class Calls extends Emitter {
     }
 
     async #enter(document, { video, other, servers }) {
-        const caller = document.participants.find((one) => one.user === document.caller);
+        const caller = callerOf(document);
         const call = this.#add(new ActiveCall([{ ...caller, id: caller.user }], document.kind));
         call.id = document.id;
         call.setPrefetchedServers(servers);
@@ -259,20 +265,20 @@ class Calls extends Emitter {
     // Rings
 
     #updateRing(call) {
-        const { mine, other, outgoing } = sides(call, credentials.user.id);
+        const { mine } = sides(call, credentials.user.id);
         const isRinging = ["invited", "ringing"].includes(mine?.state) && call.status !== "ended";
         // The server says that this user is out of the call: if it rings again, it is a new invitation.
         if (!isRinging && mine?.state !== "joined") this.#handled.delete(call.id);
         if (this.rings.has(call.id)) {
             if (isRinging) this.rings.get(call.id).call = call;
             else this.#stopRing(call.id, this.#stopReason(call, mine));
-        } else if (isRinging && !outgoing && !this.#handled.has(call.id)) {
-            this.#startRing(call, other, mine);
+        } else if (isRinging && !this.#handled.has(call.id)) {
+            this.#startRing(call, mine);
         }
     }
 
-    #startRing(call, other, mine) {
-        const caller = call.participants.find((one) => one.user === call.caller) ?? other;
+    #startRing(call, mine) {
+        const caller = callerOf(call);
         const left = mine.remainingMs ?? 60_000;
         if (left <= 0) return;
         const ring = {
@@ -301,7 +307,7 @@ class Calls extends Emitter {
     }
 
     #stopReason(call, mine) {
-        const name = call.participants.find((one) => one.user === call.caller)?.displayName;
+        const name = callerOf(call)?.displayName;
         // Both called each other, and this call won: it continues here.
         if (mine?.endpoint === endpoint.id) return undefined;
         if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return "Answered on another device";
