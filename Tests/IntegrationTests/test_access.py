@@ -17,6 +17,7 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import Participant
 from switchboard_tests.recordings import ended, person, signed_up
 from switchboard_tests.server import HTTP, Server, User
+from switchboard_tests.server_keys import SCOPES, ServerKey, create
 from switchboard_tests.waiting import wait_until
 from websockets.sync.client import connect
 
@@ -49,6 +50,22 @@ REACHED = {
     "signals": INSIDE,
     "media address": LISTENABLE,
 }
+# What a server key reaches, and the scope that it needs.
+KEY_REACHED = {
+    "/v1/server/users": "users",
+    "/v1/server/users/{joined}": "users",
+    "/v1/server/calls": "calls:read",
+    "/v1/server/calls?user={joined}": "calls:read",
+    "/v1/server/calls/{call}": "calls:read",
+    "/v1/server/calls/{call}/recordings": "recordings",
+}
+# What no server key reaches: the API of users.
+KEY_NEVER = [
+    ("GET", "/v1/me"), ("GET", "/v1/calls/{call}"), ("GET", "/v1/calls/{call}/recordings"),
+    ("GET", "/v1/recordings/{recording}"), ("GET", "/v1/recordings/{recording}/transcript"),
+    ("GET", "/v1/recordings/{recording}/transcript/vtt"), ("POST", "/v1/recordings/{recording}/mix"),
+    ("POST", "/v1/calls/{call}/leg"), ("POST", "/v1/calls/{call}/whep"), ("POST", "/v1/calls/{call}/end"),
+]
 COMMAND = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
 
 
@@ -61,6 +78,7 @@ class Harness:
         self.people: dict[str, User | None] = {}
         # The URL of a track, as each user with access got it; for all others, the URL of one of those.
         self.addresses: dict[str, str] = {}
+        self.keys: dict[str, ServerKey] = {}
 
     def take_address(self, role: str) -> None:
         manifest = self.people[role].get(f"/v1/recordings/{self.recording}").json()["recording"]
@@ -82,6 +100,7 @@ def harness(make_server):
     for role in ROLES:
         people[role] = None if role == "anonymous" else server.user()
     people["disabled"] = signed_up(server, "disabled")
+    harness.keys = {scope: create(server, scope) for scope in SCOPES}
     asyncio.run(connect_everybody(harness))
     yield harness
     server.stop()
@@ -232,6 +251,38 @@ OVER_REST = {
 @pytest.mark.parametrize("thing", OVER_REST)
 def test_over_rest(harness, thing, role):
     assert OVER_REST[thing](harness, role) == (role in REACHED[thing]), f"{role}: {ROLES[role]}"
+
+
+# Server keys: each reaches what its scope says, and nothing that is a user's.
+
+
+def filled(harness: Harness, path: str) -> str:
+    return path.format(call=harness.call, recording=harness.recording, joined=harness.people["joined"].id)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_with_a_server_key(harness, scope):
+    key = harness.keys[scope]
+    for path, needed in KEY_REACHED.items():
+        response = key.get(filled(harness, path))
+        assert response.status_code == (200 if scope == needed else 403), (path, response.text)
+    for method, path in KEY_NEVER:
+        response = key.request(method, filled(harness, path), {} if method == "POST" else None)
+        assert response.status_code == 401 and response.json()["field"] == "Authorization", (path, response.text)
+
+
+def test_a_server_key_reads_the_files_of_recordings(harness):
+    path = f"/v1/server/calls/{harness.call}/recordings"
+    recordings = harness.keys["recordings"].get(path).json()["recordings"]
+    assert [one["id"] for one in recordings] == [harness.recording]
+    url = harness.server.url + recordings[0]["tracks"][0]["audio"]["url"]
+    assert HTTP.get(url).status_code == 200
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("path", KEY_REACHED)
+def test_no_user_is_a_server_key(harness, path, role):
+    assert ask(harness, role, "GET", filled(harness, path)).status_code == 401
 
 
 # Streams: the snapshot goes to the roles in the table, and to nobody else.

@@ -17,6 +17,7 @@ GENEROUS = {
         "callsPerMinute": 1_000_000,
         "signalsPerMinute": 1_000_000,
         "requestsPerMinute": 10_000_000,
+        "keyRequestsPerMinute": 1_000_000,
         "credentialsPerMinute": 1_000_000,
         "voiceMessagesPerMinute": 1_000_000,
     }
