@@ -34,62 +34,79 @@ func tool(_ name: String, _ uses: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: uses, path: "Sources/Tools/\(name)", swiftSettings: strict)
 }
 
+// What the SDK uses. Apps choose among versions, so these have ranges up to the next major.
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
-let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let nioHTTPTypesHTTP1: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdServer: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
-let coreMetrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
-let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
-let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
-let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
-let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
-let basicContainers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
-let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+
+/// A product that only the server, the tools and the tests use. An app that depends on the SDK with `traits: []` neither
+/// resolves nor downloads its package.
+func serverOnly(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Server"]))
+}
+
+let nioEmbedded = serverOnly("NIOEmbedded", "swift-nio")
+let nioHTTPTypes = serverOnly("NIOHTTPTypes", "swift-nio-extras")
+let nioHTTPTypesHTTP1 = serverOnly("NIOHTTPTypesHTTP1", "swift-nio-extras")
+let httpTypes = serverOnly("HTTPTypes", "swift-http-types")
+let hummingbird = serverOnly("Hummingbird", "hummingbird")
+let hummingbirdServer = serverOnly("HummingbirdCore", "hummingbird")
+let hummingbirdTLS = serverOnly("HummingbirdTLS", "hummingbird")
+let metrics = serverOnly("Metrics", "swift-metrics")
+let coreMetrics = serverOnly("CoreMetrics", "swift-metrics")
+let lifecycle = serverOnly("ServiceLifecycle", "swift-service-lifecycle")
+let unixSignals = serverOnly("UnixSignals", "swift-service-lifecycle")
+let argumentParser = serverOnly("ArgumentParser", "swift-argument-parser")
+let configuration = serverOnly("Configuration", "swift-configuration")
+let yams = serverOnly("Yams", "Yams")
+let grdb = serverOnly("GRDB", "GRDB.swift")
+let sqlite = serverOnly("GRDBSQLite", "GRDB.swift")
+let jwtKit = serverOnly("JWTKit", "jwt-kit")
+let crypto = serverOnly("Crypto", "swift-crypto")
+let cryptoExtras = serverOnly("CryptoExtras", "swift-crypto")
+let histogram = serverOnly("Histogram", "hdrhistogram-swift")
+let basicContainers = serverOnly("BasicContainers", "swift-collections")
+let deque = serverOnly("DequeModule", "swift-collections")
+let heap = serverOnly("HeapModule", "swift-collections")
 
 let package = Package(
     name: "switchboard",
-    platforms: [.macOS(.v26)],
+    platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .executable(name: "switchboard", targets: ["switchboard"]),
         .executable(name: "switchboard-load", targets: ["switchboard-load"]),
         .library(name: "SwitchboardClient", targets: ["SwitchboardClient"]),
     ],
+    traits: [
+        .trait(name: "Server", description: "The server, its tools and its tests. Apps need none of them."),
+        .default(enabledTraits: ["Server"]),
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
-        .package(url: "https://github.com/apple/swift-nio-ssl", .upToNextMinor(from: "2.37.6")),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // The server's store, and later the SDK's.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", .upToNextMinor(from: "1.35.2")),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
         .package(url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1")),
-        .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
-        .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+        // Unconditional traits would request Yams where no target uses it, and the resolution would fail.
         .package(
             url: "https://github.com/apple/swift-configuration", .upToNextMinor(from: "1.4.0"),
-            traits: ["YAML", "CommandLineArguments"]),
+            traits: [
+                .trait(name: "YAML", condition: .when(traits: ["Server"])),
+                .trait(name: "CommandLineArguments", condition: .when(traits: ["Server"])),
+            ]),
         .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
-        .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
         .package(url: "https://github.com/vapor/jwt-kit", .upToNextMinor(from: "5.7.1")),
         .package(url: "https://github.com/apple/swift-crypto", .upToNextMinor(from: "4.5.2")),
         .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
@@ -179,7 +196,7 @@ let package = Package(
         .target(
             name: "SwitchboardClient",
             dependencies: [
-                nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging, deque,
+                nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging,
             ], path: "Sources/Client", swiftSettings: strict),
 
         tool("switchboard", ["Server", argumentParser]),
