@@ -256,7 +256,7 @@ let package = Package(
                 "switchboard-load", "Audio", "Containers", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP",
                 "SDP", "SecureMedia", "Wire",
             ]),
-        tests("SwitchboardClientTests", ["SwitchboardClient", nioPosix]),
+        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "SDP", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),

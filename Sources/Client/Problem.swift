@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why the server rejected a request: its problem document (RFC 9457).
 public struct Problem: Error, Hashable, Sendable {
     /// The stable token by which programs tell problems apart. Newer servers may have more.
@@ -59,6 +61,11 @@ public struct Problem: Error, Hashable, Sendable {
 extension Problem: CustomStringConvertible {
     /// One sentence for a log.
     public var description: String { "\(kind.rawValue): \(detail)" + (field.map { " (\($0))" } ?? "") }
+}
+
+extension Problem: LocalizedError {
+    /// The server's explanation for people: ``detail``.
+    public var errorDescription: String? { detail }
 }
 
 extension Problem: Decodable {

@@ -29,9 +29,9 @@ extension Switchboard {
     ///
     /// - Parameters:
     ///   - email: The address to sign in with.
-    ///   - password: At least 8 characters, at most 512 bytes.
+    ///   - password: 8 to 128 characters, at most 512 bytes.
     ///   - displayName: The name that others see, 1 to 80 characters.
-    ///   - languages: The languages the user speaks, as BCP 47 tags.
+    ///   - languages: The languages the user speaks, as BCP 47 tags, at most 16.
     ///   - invite: The invite code, if ``ServerDescription/signUp`` is `invite`.
     ///   - device: How this installation appears in the list of the user's devices.
     @discardableResult
@@ -59,6 +59,7 @@ extension Switchboard {
     public func use(_ tokens: Tokens) async {
         await realtime.changeUser()
         await credentials.use(.tokens(tokens))
+        await realtime.userChanged()
     }
 
     /// Uses a token of an external issuer, or one that an operator issued. Once it has expired, all requests throw
@@ -66,12 +67,14 @@ extension Switchboard {
     public func use(token: String) async {
         await realtime.changeUser()
         await credentials.use(.token(token))
+        await realtime.userChanged()
     }
 
     /// Uses tokens of `provider`, which is called whenever one is needed.
     public func use(provider: @escaping @Sendable () async throws -> String) async {
         await realtime.changeUser()
         await credentials.use(.provider(provider))
+        await realtime.userChanged()
     }
 
     /// Signs out: ends the sign-in on the server, if it is reachable, and removes the user from this object.
@@ -144,6 +147,7 @@ extension Switchboard {
     private func signedIn(_ response: SignedIn) async -> Me {
         await realtime.changeUser()
         await credentials.use(.tokens(response.tokens))
+        await realtime.userChanged()
         return response.user
     }
 }

@@ -46,6 +46,10 @@ extension Switchboard {
 
     /// The calls that ring for the user: the current ones, then new ones. Opens the connection. A reader who falls 64
     /// calls behind misses the oldest.
+    ///
+    /// It outlives sign-ins: after signing out it waits, and goes on with the calls of the user who signs in next. Only
+    /// ``close()`` ends it. A call may be over by the time it is read: that makes its functions throw, and the loop
+    /// should go on.
     public var incomingCalls: AsyncStream<LiveCall> {
         get async { await realtime.incomingCalls() }
     }

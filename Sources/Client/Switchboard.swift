@@ -8,6 +8,10 @@ import NIOPosix
 /// When it breaks, it is opened again, streams are resumed, and pending requests are sent again without being carried
 /// out twice. ``close()`` ends everything.
 ///
+/// ``incomingCalls``, ``profileChanges``, ``connectionChanges`` and ``tokenChanges`` go on when the user signs out, or is
+/// signed out by the server, and for the user who signs in next: read each once, for as long as the app runs. Only
+/// ``close()`` ends them. Everything about a call or another user ends with the sign-in.
+///
 /// All functions throw ``SwitchboardError``, and `CancellationError` if their task was cancelled.
 public final class Switchboard: Sendable {
     let rest: RESTClient
@@ -32,22 +36,28 @@ public final class Switchboard: Sendable {
     }
 
     deinit {
-        Task { [rest, realtime] in
+        Task { [rest, realtime, credentials] in
             await realtime.stop(.closed)
+            await credentials.close()
             await rest.close()
         }
     }
 
-    /// Closes the connection and ends all sequences. The object cannot be used after that.
+    /// Closes the connection and ends all sequences. The object cannot be used after that: its functions throw
+    /// ``SwitchboardError/closed``, and new sequences end at once.
     public func close() async {
         await realtime.stop(.closed)
+        await credentials.close()
         await rest.close()
     }
 
     /// The endpoint of this process. Store it if the app should resume its calls after a restart.
     public var endpoint: Endpoint { realtime.identity }
 
-    /// Whether there is a connection: now, then whenever it changes. Opens one.
+    /// Whether there is a connection: now, then whenever that changes, so no value equals the one before. Opens one.
+    ///
+    /// It is also `false` while nobody is signed in, and after the server has ended the connection permanently
+    /// (``SwitchboardError/disconnected(code:reason:)``): the next request tries again.
     public var connectionChanges: AsyncStream<Bool> {
         get async { await realtime.connectionChanges() }
     }

@@ -1,4 +1,7 @@
-/// The errors of this library, other than `CancellationError`.
+public import Foundation
+
+/// The errors of this library, other than `CancellationError`. Later versions may have more: a `switch` needs a
+/// `default`.
 public enum SwitchboardError: Error, Hashable, Sendable {
     /// The server rejected the request. ``Problem/kind`` says why.
     case refused(Problem)
@@ -46,6 +49,24 @@ extension SwitchboardError: CustomStringConvertible {
         case .invalidResponse(let what): "the server's response is invalid: \(what)"
         case .invalidArgument(let what): "invalid argument: \(what)"
         case .closed: "the client was closed"
+        }
+    }
+}
+
+extension SwitchboardError: LocalizedError {
+    /// One English sentence for people: what went wrong, and what they can do.
+    public var errorDescription: String? {
+        switch self {
+        case .refused(let problem): problem.errorDescription
+        case .signedOut: "You are not signed in. Sign in and try again."
+        case .unreachable: "The server cannot be reached. Check the connection and try again."
+        case .timedOut: "The server did not respond in time. Try again."
+        case .disconnected: "The server ended the connection. Try again."
+        case .streamClosed: "The call is over, or you are no longer in it."
+        case .overflow: "Too much is waiting to be sent or read. Try again later."
+        case .invalidResponse: "The server's response was not understood. Update the app and try again."
+        case .invalidArgument: "This is not valid. Correct it and try again."
+        case .closed: "The app has closed its connection to the server."
         }
     }
 }

@@ -137,6 +137,26 @@ struct EndpointMachineTests {
         }
     }
 
+    @Test func startsAgainAfterSigningOutButNotOnceClosed() {
+        var machine = machine()
+        _ = live(&machine)
+        var actions: [EndpointMachine.Action] = []
+        machine.stop(.signedOut, into: &actions)
+        actions = []
+        machine.stop(.timedOut, into: &actions)
+        #expect(actions.isEmpty && machine.connectionState == .stopped(.signedOut))
+        machine.start(at: 1, into: &actions)
+        #expect(actions.connects)
+        machine.stop(.signedOut, into: &actions)
+        actions = []
+        machine.stop(.closed, into: &actions)
+        guard case .stopped(.closed)? = actions.last else { Issue.record("\(actions)"); return }
+        actions = []
+        machine.start(at: 2, into: &actions)
+        machine.stop(.signedOut, into: &actions)
+        #expect(actions.isEmpty && machine.connectionState == .stopped(.closed))
+    }
+
     @Test(arguments: [4003, 4004, 4010])
     func doesNotComeBackUnasked(code: Int) {
         var machine = machine()

@@ -2,12 +2,17 @@ public import Foundation
 
 /// The signed-in user.
 public struct Me: Codable, Hashable, Sendable, Identifiable {
-    /// Who may see whether a user is online.
-    public enum PresenceVisibility: String, Codable, Sendable {
+    /// Who may see whether a user is online. Newer servers may have more.
+    public struct PresenceVisibility: RawRepresentable, Hashable, Sendable, Codable {
+        /// The choice as it stands in JSON.
+        public let rawValue: String
+        /// Takes any choice.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// Everyone who is not blocked.
-        case everyone
+        public static let everyone = Self(rawValue: "everyone")
         /// Nobody: the user always seems offline.
-        case nobody
+        public static let nobody = Self(rawValue: "nobody")
     }
 
     /// The user's id.
@@ -68,6 +73,16 @@ public struct SignIn: Codable, Hashable, Sendable, Identifiable {
     public var lastUsedAt: Date
     /// Whether it is the sign-in of this client.
     public var current: Bool
+    /// The library or program that last connected with it; absent before, and if it did not name itself.
+    public var client: Client?
+
+    /// A library or program, as it names itself.
+    public struct Client: Codable, Hashable, Sendable {
+        /// Its name, such as `Switchboard-Swift`.
+        public var name: String
+        /// Its version.
+        public var version: String
+    }
 }
 
 /// How a device describes itself at sign-in.
@@ -108,7 +123,7 @@ public struct Tokens: Codable, Hashable, Sendable {
 public struct ProfileChange: Codable, Hashable, Sendable {
     /// The name that others see, 1 to 80 characters.
     public var displayName: String?
-    /// The languages the user speaks, as BCP 47 tags.
+    /// The languages the user speaks, as BCP 47 tags, at most 16.
     public var languages: [String]?
     /// Whether a second call rings while the user is in one.
     public var callWaiting: Bool?

@@ -33,6 +33,7 @@ actor Credentials {
     private var refresh: Task<Tokens, any Error>?
     private var watchers: [Int: AsyncStream<Tokens?>.Continuation] = [:]
     private var lastWatcher = 0
+    private var isClosed = false
 
     init(rest: RESTClient) { self.rest = rest }
 
@@ -44,14 +45,25 @@ actor Credentials {
     /// The current ``tokens``, then every change.
     func changes() -> AsyncStream<Tokens?> {
         let (stream, continuation) = AsyncStream.makeStream(of: Tokens?.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield(tokens)
+        guard !isClosed else {
+            continuation.finish()
+            return stream
+        }
         lastWatcher += 1
         let watcher = lastWatcher
         watchers[watcher] = continuation
         continuation.onTermination = { [weak self] _ in
             Task { [weak self] in await self?.forget(watcher) }
         }
-        continuation.yield(tokens)
         return stream
+    }
+
+    /// Ends the sequences of ``changes()``, for good.
+    func close() {
+        isClosed = true
+        for watcher in watchers.values { watcher.finish() }
+        watchers = [:]
     }
 
     func use(_ source: Source) {

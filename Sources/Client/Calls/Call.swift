@@ -2,22 +2,32 @@ public import Foundation
 
 /// A call's document: the state of a call, the same for all participants. Only the server changes it.
 public struct Call: Hashable, Sendable, Identifiable {
-    /// The kind of a call.
-    public enum Kind: String, Codable, Sendable {
+    /// The kind of a call. Newer servers may have more.
+    public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
+        /// The kind as it stands in JSON.
+        public let rawValue: String
+        /// Takes any kind.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// Audio only.
-        case audio
+        public static let audio = Self(rawValue: "audio")
         /// Audio and video.
-        case video
+        public static let video = Self(rawValue: "video")
     }
 
-    /// The status of a call; it only moves forward.
-    public enum Status: String, Codable, Sendable {
+    /// The status of a call; it only moves forward. Newer servers may have more.
+    public struct Status: RawRepresentable, Hashable, Sendable, Codable {
+        /// The status as it stands in JSON.
+        public let rawValue: String
+        /// Takes any status.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// A callee rings and nobody has accepted yet.
-        case ringing
+        public static let ringing = Self(rawValue: "ringing")
         /// Somebody has accepted.
-        case active
+        public static let active = Self(rawValue: "active")
         /// The call is over.
-        case ended
+        public static let ended = Self(rawValue: "ended")
     }
 
     /// The call's id.
@@ -122,7 +132,7 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     public static let unreachable = Self(rawValue: "unreachable")
     /// The caller called again, and this call was left over from a crash.
     public static let replaced = Self(rawValue: "replaced")
-    /// It was accepted, but no connection was reported within 20 seconds.
+    /// It was accepted, but no connection was reported within 20 seconds, or 60 seconds through the media gateway.
     public static let setupTimeout = Self(rawValue: "setup_timeout")
     /// One side gave no sign of life for 30 seconds.
     public static let connectionLost = Self(rawValue: "connection_lost")

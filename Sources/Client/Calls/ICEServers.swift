@@ -12,12 +12,17 @@ public struct ICEServers: Codable, Hashable, Sendable {
         public var credential: String?
     }
 
-    /// Purposes other than calls: see ``Switchboard/iceServers(for:)``.
-    public enum Purpose: String, Hashable, Sendable, CaseIterable {
+    /// Purposes other than calls: see ``Switchboard/iceServers(for:)``. Newer servers may have more.
+    public struct Purpose: RawRepresentable, Hashable, Sendable {
+        /// The purpose as it stands in JSON.
+        public let rawValue: String
+        /// Takes any purpose.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// A voice message that the server records: the credentials allow only its media gateway as peer.
-        case voiceMessage = "gateway"
+        public static let voiceMessage = Self(rawValue: "gateway")
         /// Testing whether the relay is reachable: eight allocations for a minute, at 64 kB/s.
-        case test
+        public static let test = Self(rawValue: "test")
     }
 
     /// The servers for the peer connection.

@@ -11,12 +11,17 @@ public struct Leg: Hashable, Sendable {
 /// A section of a leg in which the gateway sends one participant's track at a time. The gateway selects the tracks by
 /// the active speakers and the number of slots.
 public struct Slot: Codable, Hashable, Sendable {
-    /// The media type of a slot.
-    public enum Kind: String, Codable, Sendable {
+    /// The media type of a slot. Newer servers may have more.
+    public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
+        /// The kind as it stands in JSON.
+        public let rawValue: String
+        /// Takes any kind.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// Audio of a microphone or a screen.
-        case audio
+        public static let audio = Self(rawValue: "audio")
         /// Video.
-        case video
+        public static let video = Self(rawValue: "video")
     }
 
     /// A published track.
@@ -73,7 +78,8 @@ public struct Slot: Codable, Hashable, Sendable {
 
 /// The state of this endpoint's leg with the media gateway.
 public struct LegState: Hashable, Sendable {
-    /// Why to call ``LiveCall/leg(offer:sources:)``: with a new peer connection, unless documented otherwise.
+    /// Why to call ``LiveCall/leg(offer:sources:)``: with a new peer connection, unless documented otherwise. Later
+    /// versions of this library may have more: a `switch` needs a `default`.
     public enum Need: Hashable, Sendable {
         /// The call is in gateway mode, and this endpoint has no leg yet. A peer-to-peer call may move to the gateway
         /// when somebody is invited: close the old connection when the new one carries media.

@@ -1,9 +1,14 @@
-/// What to do with the user's current call when another one begins.
-public enum OtherCall: String, Codable, Sendable {
+/// What to do with the user's current call when another one begins. Newer servers may have more.
+public struct OtherCall: RawRepresentable, Hashable, Sendable, Codable {
+    /// The choice as it stands in JSON.
+    public let rawValue: String
+    /// Takes any choice.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
     /// Put it on hold.
-    case hold
+    public static let hold = Self(rawValue: "hold")
     /// End it, or leave it if it is a group call.
-    case end
+    public static let end = Self(rawValue: "end")
 }
 
 /// A change of the media that this endpoint sends; nil leaves a member unchanged.
@@ -164,7 +169,8 @@ extension LiveCall {
     @discardableResult
     public func stopCaptions() async throws -> Call { try await change("calls.stopCaptions", Plain(call: id)) }
 
-    /// Reports that media flows. Without this report the call ends 20 seconds after it was accepted.
+    /// Reports that media flows. Without this report the call ends 20 seconds after it was accepted; through the media
+    /// gateway, this participant leaves it after 60 seconds.
     @discardableResult
     public func connected() async throws -> Call { try await change("calls.connected", Plain(call: id)) }
 

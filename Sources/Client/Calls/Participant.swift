@@ -2,24 +2,29 @@ public import Foundation
 
 /// A user's part in a call.
 public struct Participant: Codable, Hashable, Sendable {
-    /// The state of a participant.
-    public enum State: String, Codable, Sendable {
+    /// The state of a participant. Newer servers may have more.
+    public struct State: RawRepresentable, Hashable, Sendable, Codable {
+        /// The state as it stands in JSON.
+        public let rawValue: String
+        /// Takes any state.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// Invited; no endpoint has reported that it rings.
-        case invited
+        public static let invited = Self(rawValue: "invited")
         /// At least one of their endpoints rings.
-        case ringing
+        public static let ringing = Self(rawValue: "ringing")
         /// In the call, by ``Participant/endpoint``.
-        case joined
+        public static let joined = Self(rawValue: "joined")
         /// Was in the call and has left it.
-        case left
+        public static let left = Self(rawValue: "left")
         /// Declined the call.
-        case declined
+        public static let declined = Self(rawValue: "declined")
         /// Was in another call.
-        case busy
+        public static let busy = Self(rawValue: "busy")
         /// Did not accept before the deadline, or before the caller cancelled.
-        case missed
+        public static let missed = Self(rawValue: "missed")
         /// Could not be rung.
-        case unreachable
+        public static let unreachable = Self(rawValue: "unreachable")
     }
 
     /// What a participant sends.

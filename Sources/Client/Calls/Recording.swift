@@ -88,14 +88,19 @@ public struct RecordingTranscript: Decodable, Hashable, Sendable {
         public var failure: Transcript.Failure?
     }
 
-    /// A file format of a transcript with the speakers' names.
-    public enum Format: String, Sendable, CaseIterable {
+    /// A file format of a transcript with the speakers' names. Newer servers may have more.
+    public struct Format: RawRepresentable, Hashable, Sendable {
+        /// The format as it stands in the route.
+        public let rawValue: String
+        /// Takes any format.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// Plain text, one line per utterance.
-        case text
+        public static let text = Self(rawValue: "text")
         /// SubRip subtitles.
-        case srt
+        public static let srt = Self(rawValue: "srt")
         /// WebVTT subtitles.
-        case vtt
+        public static let vtt = Self(rawValue: "vtt")
     }
 
     /// `pending` while any track is pending; `failed` if any track has failed.

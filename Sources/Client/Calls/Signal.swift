@@ -8,7 +8,7 @@ public struct Signal: Hashable, Sendable {
         public var endpoint: EndpointID
     }
 
-    /// The content of a signal.
+    /// The content of a signal. Later versions of this library may have more: a `switch` needs a `default`.
     public enum Content: Hashable, Sendable {
         /// A session description (SDP) to be answered within 10 seconds.
         case offer(sdp: String)
@@ -50,14 +50,19 @@ public struct ICECandidate: Codable, Hashable, Sendable {
 
 /// The result of sending a signal.
 public struct SignalReceipt: Codable, Hashable, Sendable {
-    /// The delivery status of a signal.
-    public enum Status: String, Codable, Sendable {
+    /// The delivery status of a signal. Newer servers may have more.
+    public struct Status: RawRepresentable, Hashable, Sendable, Codable {
+        /// The status as it stands in JSON.
+        public let rawValue: String
+        /// Takes any status.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// In the mailbox of the other side's endpoint.
-        case delivered
+        public static let delivered = Self(rawValue: "delivered")
         /// Held until the other side's endpoint, or its offer, is known.
-        case pending
+        public static let pending = Self(rawValue: "pending")
         /// Dropped: it belongs to a superseded generation.
-        case ignored
+        public static let ignored = Self(rawValue: "ignored")
     }
 
     /// The delivery status.

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// Sends values to all listeners; each has its own bounded buffer that keeps the newest values.
+/// Sends values to all listeners until it is finished, for good; each has its own bounded buffer that keeps the newest
+/// values.
 final class Broadcast<Value: Sendable>: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
         var last = 0
+        var isFinished = false
         var onNoListeners: (@Sendable () -> Void)?
     }
 
@@ -21,15 +23,21 @@ final class Broadcast<Value: Sendable>: Sendable {
         state.withLock { $0.onNoListeners = action }
     }
 
+    /// The values of `first`, then all that are sent. Without the latter if it is finished.
     func subscribe(first: [Value] = []) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(limit))
-        let number = state.withLock { state in
+        for value in first { continuation.yield(value) }
+        let number: Int? = state.withLock { state in
+            guard !state.isFinished else { return nil }
             state.last += 1
             state.listeners[state.last] = continuation
             return state.last
         }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
         continuation.onTermination = { [weak self] _ in self?.leave(number) }
-        for value in first { continuation.yield(value) }
         return stream
     }
 
@@ -40,6 +48,7 @@ final class Broadcast<Value: Sendable>: Sendable {
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
+            state.isFinished = true
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.finish() }

@@ -24,7 +24,7 @@ struct EndpointMachine: Sendable {
         case greeted(Greeting)
         case deliver(stream: String, Delivery)
         case complete(Key, Result<[UInt8], SwitchboardError>)
-        /// Nothing works any more until ``start(at:into:)``.
+        /// Nothing works any more until ``start(at:into:)``; after ``SwitchboardError/closed`` never.
         case stopped(SwitchboardError)
     }
 
@@ -111,9 +111,10 @@ struct EndpointMachine: Sendable {
         return moments.min()
     }
 
-    /// Connects, and keeps connected from now on.
+    /// Connects, and keeps connected from now on. Does nothing once it was stopped with ``SwitchboardError/closed``.
     mutating func start(at now: Int64, into actions: inout [Action]) {
         switch connectionState {
+        case .stopped(.closed): break
         case .idle, .stopped:
             backoff.reset()
             connect(into: &actions)
@@ -121,9 +122,9 @@ struct EndpointMachine: Sendable {
         }
     }
 
-    /// Disconnects, fails all requests and closes all streams.
+    /// Disconnects, fails all requests and closes all streams. A stopped machine can still be closed for good.
     mutating func stop(_ error: SwitchboardError, into actions: inout [Action]) {
-        if case .stopped = connectionState { return }
+        if case .stopped(let earlier) = connectionState, earlier == .closed || error != .closed { return }
         let wasOpen = isOpen
         connectionState = .stopped(error)
         resetConnection()

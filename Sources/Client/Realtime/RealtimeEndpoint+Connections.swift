@@ -50,7 +50,7 @@ extension RealtimeEndpoint {
         guard connection?.number == number else { return }
         connection = nil
         options.logger?.debug("not connected", metadata: ["error": "\(error.map { "\($0)" } ?? "closed")"])
-        connections.send(false)
+        setConnected(false)
         if let error = error as? SwitchboardError, error == .signedOut { return stop(error) }
         act { $0.lost(at: now, into: &$1) }
     }
@@ -59,7 +59,7 @@ extension RealtimeEndpoint {
         connection?.socket?.close()
         connection?.task.cancel()
         connection = nil
-        connections.send(false)
+        setConnected(false)
     }
 
     func refreshToken() {

@@ -63,13 +63,16 @@ extension RealtimeEndpoint {
 
     func stopped(_ error: SwitchboardError) {
         options.logger?.debug("stopped", metadata: ["error": "\(error)"])
-        connections.send(false)
+        setConnected(false)
         for call in liveCalls.values { call.abandon(error) }
         liveCalls = [:]
+        // After another start, what still rings is announced again, with live calls of its own.
+        book = CallBook()
+        for presence in presences.values { presence.finish() }
+        presences = [:]
+        guard error == .closed else { return }
         incoming.finish()
         profiles.finish()
         connections.finish()
-        for presence in presences.values { presence.finish() }
-        presences = [:]
     }
 }

@@ -25,6 +25,7 @@ actor RealtimeEndpoint {
     let incoming = Broadcast<LiveCall>(limit: 64)
     let profiles = Broadcast<Me>(limit: 1)
     let connections = Broadcast<Bool>(limit: 8)
+    var isConnected = false
     var presences: [UserID: Broadcast<Presence>] = [:]
     var lastPresence: [UserID: Presence] = [:]
 
@@ -72,12 +73,17 @@ extension RealtimeEndpoint {
         act { machine, actions in machine.stop(error, into: &actions) }
     }
 
-    /// Clears the state of the user before another one signs in.
+    /// Clears the state of the user before another one signs in. The sequences that outlive that stay open.
     func changeUser() {
         stop(.signedOut)
         book = CallBook()
         user = nil
         lastPresence = [:]
+    }
+
+    /// Connects for the user who has just signed in if anybody reads what only a connection provides.
+    func userChanged() {
+        if !(incoming.hasNoListeners && profiles.hasNoListeners && connections.hasNoListeners) { start() }
     }
 
     func incomingCalls() -> AsyncStream<LiveCall> {
@@ -97,7 +103,7 @@ extension RealtimeEndpoint {
     /// Whether there is a connection: now, then whenever it changes.
     func connectionChanges() -> AsyncStream<Bool> {
         start()
-        return connections.subscribe(first: [machine.isLive])
+        return connections.subscribe(first: [isConnected]).withoutRepeats()
     }
 
     func presence(of user: UserID) -> AsyncStream<Presence> {
@@ -163,12 +169,18 @@ extension RealtimeEndpoint {
         case .greeted(let greeting):
             user = greeting.user
             options.logger?.debug("connected", metadata: ["session": "\(greeting.session)"])
-            connections.send(true)
+            setConnected(true)
         case .deliver(let stream, let delivery): deliver(delivery, of: stream)
         case .complete(let key, let result):
             continuations.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
         case .stopped(let error): stopped(error)
         }
+    }
+
+    func setConnected(_ connected: Bool) {
+        guard connected != isConnected else { return }
+        isConnected = connected
+        connections.send(connected)
     }
 
     func send(_ frame: ClientFrame) {

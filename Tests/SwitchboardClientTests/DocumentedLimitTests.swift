@@ -1,0 +1,45 @@
+import Calls
+import Foundation
+import SDP
+import Testing
+
+/// The limits in the documentation of the SDK are those that the server enforces.
+struct DocumentedLimitTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/Client")
+
+    /// The comments of a file as one line.
+    private func documentation(of file: String) throws -> String {
+        try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
+            .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix("///") }
+            .map { $0.dropFirst(3).trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+    }
+
+    @Test func areThoseOfCalls() throws {
+        let rules = CallRules()
+        let ring = rules.ringSecondsAllowed
+        let creating = try documentation(of: "Switchboard+Calls.swift")
+        #expect(creating.contains("The users to ring, 1 to \(rules.participantLimit - 1)."))
+        #expect(
+            creating.contains(
+                "Seconds to ring, \(ring.lowerBound) to \(ring.upperBound); nil is the server's \(rules.ringSeconds)."))
+        #expect(creating.contains("The SDP to offer, at most \(rules.descriptionLimit / 1_024) KiB;"))
+        let requests = try documentation(of: "Calls/LiveCall+Requests.swift")
+        #expect(
+            requests.contains(
+                "An SDP is at most \(rules.descriptionLimit / 1_024) KiB, a batch at most \(rules.batchLimit) "))
+        #expect(requests.contains("ends \(rules.setupSeconds) seconds after it was accepted;"))
+        #expect(requests.contains("leaves it after \(rules.legSetupSeconds) seconds"))
+        let signals = try documentation(of: "Calls/Signal.swift")
+        #expect(signals.contains("answered within \(rules.offerSeconds) seconds"))
+        #expect(signals.contains("ICE candidates, at most \(rules.batchLimit);"))
+    }
+
+    @Test func areThoseOfLegs() throws {
+        let capabilities = GatewayCapabilities()
+        #expect(
+            try documentation(of: "Calls/LiveCall+Requests.swift").contains(
+                "at most \(capabilities.audioSlots) of audio and \(capabilities.videoSlots) of video"))
+    }
+}

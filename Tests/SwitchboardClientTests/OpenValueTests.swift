@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import SwitchboardClient
+
+/// What newer servers may say that this version does not know, and what people read about errors.
+struct OpenValueTests {
+    private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        try JSON.decode(type, from: Array(text.utf8))
+    }
+
+    @Test func understandsACallOfANewerServer() throws {
+        let call = try decode(
+            Call.self,
+            """
+            {"id":"c1","kind":"hologram","mode":"mesh","status":"parked","endReason":"bored","version":2,"caller":"u1",
+            "createdAt":"2026-11-20T22:53:00.123Z","weather":"rain","participants":[{"user":"u1","displayName":"Ann",
+            "state":"dreaming","reason":"asleep","connected":false,"mood":3,
+            "media":{"audio":true,"video":false,"screen":false,"held":false}}]}
+            """)
+        #expect(call.kind == Call.Kind(rawValue: "hologram") && call.kind != .video)
+        #expect(call.status == Call.Status(rawValue: "parked") && call.status != .ended)
+        #expect(call.participants.first?.state == Participant.State(rawValue: "dreaming"))
+    }
+
+    @Test func understandsOtherValuesOfANewerServer() throws {
+        #expect(try decode(SignalReceipt.self, #"{"status":"queued","generation":3}"#).status.rawValue == "queued")
+        #expect(try decode(SignalReceipt.self, #"{"status":"pending","generation":3}"#).status == .pending)
+        #expect(try decode(Slot.self, #"{"mid":"1","kind":"smell"}"#).kind.rawValue == "smell")
+        let me = try decode(
+            Me.self,
+            """
+            {"id":"u1","displayName":"Ann","languages":[],"callWaiting":false,"presence":"friends",
+            "createdAt":"2026-11-20T22:53:00.123Z"}
+            """)
+        #expect(me.presence == Me.PresenceVisibility(rawValue: "friends"))
+    }
+
+    @Test func writesThemAsTheyStandInJSON() throws {
+        #expect(String(decoding: try JSON.encode([OtherCall.hold, .end]), as: UTF8.self) == #"["hold","end"]"#)
+        #expect(String(decoding: try JSON.encode([Call.Kind.video]), as: UTF8.self) == #"["video"]"#)
+        #expect(ICEServers.Purpose.voiceMessage.rawValue == "gateway")
+    }
+
+    @Test func explainsProblemsInTheServersWords() throws {
+        let problem = try decode(
+            Problem.self,
+            #"{"type":"of_tomorrow","title":"t","status":409,"detail":"The call has ended.","field":"call"}"#)
+        #expect(problem.localizedDescription == "The call has ended.")
+        let error: any Error = SwitchboardError.refused(problem)
+        #expect(error.localizedDescription == "The call has ended.")
+    }
+
+    @Test(arguments: [
+        SwitchboardError.signedOut, .unreachable("errno 111"), .timedOut, .disconnected(code: 4003, reason: "replaced"),
+        .streamClosed, .overflow, .invalidResponse("keyNotFound"), .invalidArgument("x"), .closed,
+    ])
+    func explainsItselfInASentence(error: SwitchboardError) {
+        let sentence = (error as any Error).localizedDescription
+        #expect(sentence == error.errorDescription)
+        #expect(sentence.first?.isUppercase == true && sentence.last == "." && sentence.count < 100)
+        #expect(!sentence.contains("errno") && !sentence.contains("4003") && !sentence.contains("keyNotFound"))
+    }
+}
