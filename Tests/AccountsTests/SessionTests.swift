@@ -77,6 +77,28 @@ import Tokens
         #expect(try await scratch.commands.removeStale() == 0)
     }
 
+    @Test func aSessionShowsItsLatestClient() async throws {
+        let scratch = try await ScratchAccounts()
+        let commands = scratch.commands
+        let ann = try await scratch.signUp("Ann")
+        #expect(try await commands.sessions(of: ann.principal).items.map(\.client) == [nil])
+        let clients = ["1.0.0", "1.1.0"].map { ClientInfo(name: "Switchboard-Web", version: $0) }
+        for client in clients {
+            for _ in 0..<2 { try await commands.setClient(client, of: ann.principal) }
+            #expect(try await commands.sessions(of: ann.principal).items.map(\.client) == [client])
+        }
+        // It stays when the tokens are refreshed, and is that of one sign-in.
+        _ = try await commands.refresh(ann.refreshToken)
+        let request = SignInRequest(email: "ann@example.org", password: "correct horse")
+        let other = try await commands.signIn(request, from: "1")
+        let sessions = try await commands.sessions(of: other.principal).items
+        #expect(sessions.first { $0.id == ann.session.id }?.client == clients[1])
+        #expect(sessions.first { $0.id == other.session.id }.map { $0.client == nil } == true)
+        // A token of an external issuer has no session here.
+        try await commands.setClient(clients[0], of: Principal(user: ann.user.id))
+        #expect(try await commands.sessions(of: ann.principal).items.compactMap(\.client) == [clients[1]])
+    }
+
     @Test func sessionsAndDevicesAreListedAndEnded() async throws {
         let scratch = try await ScratchAccounts()
         let phone = DeviceClaim(name: "Phone", platform: "iOS")

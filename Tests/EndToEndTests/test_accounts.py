@@ -118,6 +118,7 @@ def test_a_revoked_device_is_signed_out(browsers, people):
     other.sign_in()
     other.is_in()
     ann.go("settings")
+    ann.says("#devices [data-current=true]", "Switchboard-Web")
     ann.click("#devices [data-current=false] [data-action=revoke-device]")
     ann.click("#ask [data-choice]")
     other.find("#sign-in-form")

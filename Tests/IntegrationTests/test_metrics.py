@@ -91,6 +91,7 @@ def test_every_label_is_bounded(busy):
         "status",
         "name",
         "state",
+        "client",
     }
     before = text(busy)
     for family in families(busy).values():

@@ -51,6 +51,37 @@ struct ClientFrameTests {
         #expect(try parse(#" {"heartbeat" : { } } "#) == .heartbeat)
     }
 
+    @Test("a client names itself")
+    func clients() throws {
+        let longest = String(repeating: "~", count: 64)
+        for (name, version) in [("Switchboard-Swift", "1.2.0"), ("my app", " "), (longest, longest)] {
+            let client = #"{"version":"\#(version)","os":"x","name":"\#(name)"}"#
+            #expect(
+                try parse(#"{"id":1,"hello":{"token":"t","client":\#(client)}}"#)
+                    == .hello(1, Hello(token: "t", client: ClientInfo(name: name, version: version))))
+            let hello = try ClientFrame.parseHello(Array(#"{"token":"t","client":\#(client)}"#.utf8), resumptions: 3)
+            #expect(hello.client == ClientInfo(name: name, version: version))
+        }
+        #expect(try parse(#"{"id":1,"hello":{"token":"t","client":null}}"#) == .hello(1, Hello(token: "t")))
+        let problem = frameError(
+            #"{"id":1,"hello":{"token":"t","client":{"name":"\#(longest)x","version":"1"}}}"#)?.problem
+        #expect(problem?.field == "hello.client.name" && problem?.detail.contains("1 to 64 printable") == true)
+        #expect(throws: Problem.invalid("client.version", "The client's version is missing.")) {
+            _ = try ClientFrame.parseHello(Array(#"{"token":"t","client":{"name":"x"}}"#.utf8), resumptions: 3)
+        }
+    }
+
+    @Test("names that clients make up do not grow the metrics")
+    func clientLabels() {
+        let counters = RealtimeCounters()
+        for number in 0..<1000 { counters.count(ClientInfo(name: "client-\(number)", version: "1")) }
+        for name in ["Switchboard-Swift", "Switchboard-Web", "switchboard-swift", "none", "other"] {
+            counters.count(ClientInfo(name: name, version: "1"))
+        }
+        counters.count(nil as ClientInfo?)
+        #expect(counters.stats.hellos == [.swift: 1, .web: 1, .other: 1003, .none: 1])
+    }
+
     @Test("unknown members are ignored, and null means absent")
     func tolerance() throws {
         #expect(
@@ -75,6 +106,13 @@ struct ClientFrameTests {
             (#"{"id":1,"hello":{}}"#, "hello.token", 1),
             (#"{"id":1,"hello":{"token":"t","endpoint":"x"}}"#, "hello.endpoint", 1),
             (#"{"id":1,"hello":{"token":"t","secret":1}}"#, "hello.secret", 1),
+            (#"{"id":1,"hello":{"token":"t","client":"x"}}"#, "hello.client", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{}}}"#, "hello.client.name", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{"name":"x"}}}"#, "hello.client.version", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{"name":"","version":"1"}}}"#, "hello.client.name", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{"name":7,"version":"1"}}}"#, "hello.client.name", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{"name":"x","version":"é"}}}"#, "hello.client.version", 1),
+            (#"{"id":1,"hello":{"token":"t","client":{"name":"x","version":"1\u0000"}}}"#, "hello.client.version", 1),
             (#"{"id":1,"hello":{"token":"t","resume":{"x":["e1",1]}}}"#, "hello.resume", 1),
             (#"{"id":1,"listen":{}}"#, "listen.stream", 1),
             (#"{"id":1,"listen":{"stream":"call:7"}}"#, "listen.stream", 1),

@@ -103,7 +103,7 @@ extension FakeServices: RealtimeAuthenticator {
     }
 
     func admit(
-        token: String, endpoint: EndpointID?, secret: String?
+        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
         let (principal, expiresAt) = try await authenticate(token: token)
         return (principal, expiresAt, try await grant(endpoint, secret: secret))

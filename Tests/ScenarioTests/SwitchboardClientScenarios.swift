@@ -52,6 +52,31 @@ struct SwitchboardClientScenarios {
         for client in [ann, ben, elsewhere, again] { await client.close() }
     }
 
+    @Test func incomingCallsGoOnAfterACallerHungUpAndAfterSigningInAnew() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var calls = await ben.incomingCalls.makeAsyncIterator()
+        let cancelled = try await ann.call([benMe.id], kind: .audio)
+        let missed = try #require(await calls.next())
+        try await cancelled.cancel()
+        for await _ in missed.updates {}
+        let refused = await #expect(throws: SwitchboardError.self) { try await missed.accept() }
+        #expect(refused?.problem?.kind == .callEnded)
+
+        try await ben.signOut()
+        try await ben.signIn(email: try #require(benMe.email), password: "correct horse")
+        let second = try await ann.call([benMe.id], kind: .audio)
+        let ringing = try #require(await calls.next())
+        #expect(ringing.id == second.id)
+        try await ringing.accept()
+        try await second.end()
+        #expect(try await ben.signIns().first { $0.current }?.client?.version == SwitchboardVersion.text)
+        await ben.close()
+        #expect(await calls.next() == nil)
+        await ann.close()
+    }
+
     @Test func reportsPresence() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")

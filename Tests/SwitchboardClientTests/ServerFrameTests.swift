@@ -101,6 +101,22 @@ struct ServerFrameTests {
         #expect(throws: SwitchboardError.self) { try ServerFrame(Array(text.utf8)) }
     }
 
+    @Test func namesItselfInItsHelloAndItsRequests() throws {
+        struct Frame: Decodable {
+            struct Hello: Decodable { var token: String; var client: SignIn.Client }
+            var hello: Hello
+        }
+        let hello = ClientFrame.hello(id: 1, token: "t", endpoint: "e1", secret: "s", resume: [:])
+        let frame = try JSON.decode(Frame.self, from: try hello.text())
+        #expect(frame.hello.token == "t")
+        #expect(frame.hello.client == SignIn.Client(name: "Switchboard-Swift", version: SwitchboardVersion.text))
+        // RFC 9110 section 10.1.5: a product with its version, and a comment.
+        #expect(SwitchboardVersion.userAgent.hasPrefix("Switchboard-Swift/\(SwitchboardVersion.text) ("))
+        #expect(SwitchboardVersion.userAgent.hasSuffix(")"))
+        let numbers = SwitchboardVersion.text.split(separator: "-")[0].split(separator: ".").compactMap { Int($0) }
+        #expect(numbers.count == 3)
+    }
+
     @Test func writesRequestsAroundTheirParameters() throws {
         let text = try ClientFrame.request(id: 7, name: "me.get", params: Array("{}".utf8)).text()
         #expect(String(decoding: text, as: UTF8.self) == #"{"id":7,"request":"me.get","params":{}}"#)

@@ -49,6 +49,7 @@ final class RESTClient: Sendable {
     ) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: address.url(route))
         request.method = method
+        request.headers.add(name: "User-Agent", value: SwitchboardVersion.userAgent)
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
             request.headers.add(name: "Content-Type", value: body.type)

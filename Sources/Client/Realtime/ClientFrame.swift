@@ -16,6 +16,12 @@ extension ClientFrame {
             var endpoint: EndpointID
             var secret: String
             var resume: [String: StreamPosition]
+            var client = Client()
+        }
+        /// The name and version of this library, which the server shows with the sign-in and counts.
+        struct Client: Encodable {
+            var name = SwitchboardVersion.client
+            var version = SwitchboardVersion.text
         }
         var id: Int
         var hello: Inner

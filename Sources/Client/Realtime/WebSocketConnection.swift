@@ -85,6 +85,7 @@ struct WebSocketConnection: Sendable {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path + "/v1/realtime")
         head.headers.add(name: "Host", value: address.authority)
         head.headers.add(name: "Content-Length", value: "0")
+        head.headers.add(name: "User-Agent", value: SwitchboardVersion.userAgent)
         return NIOTypedHTTPClientUpgradeConfiguration(upgradeRequestHead: head, upgraders: [upgrader]) { channel in
             channel.close(promise: nil)
             return channel.eventLoop.makeSucceededFuture(nil)

@@ -49,6 +49,8 @@ package struct SignInDocument: Codable, Hashable, Sendable {
     package var lastUsedAt: Timestamp
     /// Whether it is the sign-in of this request.
     package var current: Bool
+    /// The client that last connected with it, if it named itself.
+    package var client: ClientInfo?
 }
 
 package struct DeviceDocument: Codable, Hashable, Sendable {

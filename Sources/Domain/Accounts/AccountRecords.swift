@@ -57,10 +57,13 @@ package struct SignInRecord: Hashable, Sendable {
     package var endReason: SignInEnd?
     /// The server key that opened it, as in the `act` claim of its tokens; nil if the user signed in.
     package var actor: String?
+    /// The client that last opened a realtime session with it, if it named itself.
+    package var client: ClientInfo?
 
     package init(
         id: SignInID, user: UserID, device: DeviceID, createdAt: Timestamp, lastUsedAt: Timestamp,
-        rotation: RefreshRotation, endedAt: Timestamp? = nil, endReason: SignInEnd? = nil, actor: String? = nil
+        rotation: RefreshRotation, endedAt: Timestamp? = nil, endReason: SignInEnd? = nil, actor: String? = nil,
+        client: ClientInfo? = nil
     ) {
         self.id = id
         self.user = user
@@ -71,6 +74,7 @@ package struct SignInRecord: Hashable, Sendable {
         self.endedAt = endedAt
         self.endReason = endReason
         self.actor = actor
+        self.client = client
     }
 }
 

@@ -45,6 +45,9 @@ struct ServerMetrics: Sendable {
         set("realtime_events_dropped_total", realtime.eventsDropped)
         set("realtime_bytes_out_total", realtime.bytesOut)
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
+        for (client, count) in realtime.hellos {
+            set("realtime_hellos_total", count, [("client", client.rawValue)])
+        }
         set("http_connections", connections.stats.open)
         set("http_connections_rejected_total", connections.stats.rejected)
         let load = calls?.timers.load ?? (deadlines: 0, leases: 0)

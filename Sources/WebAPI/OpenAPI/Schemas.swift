@@ -56,6 +56,9 @@ package enum Schemas {
     private static let session = Schema.object([
         .required("id", .identifier), .required("device", .named("Device")), .required("createdAt", .time),
         .required("lastUsedAt", .time), .required("current", .boolean),
+        .optional(
+            "client", .object([.required("name", .text()), .required("version", .text())]),
+            "The library or program that last connected with it, as it named itself in `hello.client`."),
     ])
 
     private static let device = Schema.object([

@@ -111,7 +111,7 @@ extension RequestAuthenticator {
     package func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
 
     package func admit(
-        token: String, endpoint id: EndpointID?, secret: String?
+        token: String, endpoint id: EndpointID?, secret: String?, client: ClientInfo?
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
         let (principal, expiresAt) = try await authenticate(token: token)
         try admit(.requests, of: principal)
@@ -125,6 +125,7 @@ extension RequestAuthenticator {
         }
         let grant = EndpointGrant(
             endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
+        if let client { try await accounts.setClient(client, of: principal) }
         return (principal, expiresAt, grant)
     }
 

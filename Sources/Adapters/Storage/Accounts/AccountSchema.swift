@@ -97,4 +97,14 @@ extension DatabaseSchema {
                 "CREATE INDEX endpoints_user ON endpoints (user_id, used_at)",
             ])
     ]
+
+    /// The client that last opened a realtime session with a sign-in.
+    static let signInClients: [Migration] = [
+        Migration(
+            32, "clients of sign-ins",
+            [
+                "ALTER TABLE sign_ins ADD COLUMN client_name TEXT",
+                "ALTER TABLE sign_ins ADD COLUMN client_version TEXT",
+            ])
+    ]
 }

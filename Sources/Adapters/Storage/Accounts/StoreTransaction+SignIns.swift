@@ -5,9 +5,9 @@ package import Model
 extension StoreTransaction {
     private static let signInColumns = """
         s.id, s.user_id, s.device_id, s.created_at, s.last_used_at, s.family_hash, s.used, s.used_hash, s.used_at,
-        s.next_hashes, s.expires_at, s.ended_at, s.end_reason, s.actor
+        s.next_hashes, s.expires_at, s.ended_at, s.end_reason, s.actor, s.client_name, s.client_version
         """
-    private static let signInColumnCount = 14
+    private static let signInColumnCount = 16
     private static let deviceColumns = "d.id, d.user_id, d.name, d.platform, d.created_at, d.last_seen_at"
     /// Bytes of a SHA-256 digest; `next_hashes` holds several in a row.
     private static let digestLength = 32
@@ -17,8 +17,8 @@ extension StoreTransaction {
             """
             INSERT INTO sign_ins (
                 id, user_id, device_id, created_at, last_used_at, family_hash, used, used_hash, used_at, next_hashes,
-                expires_at, ended_at, end_reason, actor)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                expires_at, ended_at, end_reason, actor, client_name, client_version)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
             """, Self.values(of: signIn))
     }
 
@@ -26,7 +26,8 @@ extension StoreTransaction {
         try sql.execute(
             """
             UPDATE sign_ins SET user_id = ?2, device_id = ?3, created_at = ?4, last_used_at = ?5, family_hash = ?6, used = ?7,
-                used_hash = ?8, used_at = ?9, next_hashes = ?10, expires_at = ?11, ended_at = ?12, end_reason = ?13, actor = ?14
+                used_hash = ?8, used_at = ?9, next_hashes = ?10, expires_at = ?11, ended_at = ?12, end_reason = ?13,
+                actor = ?14, client_name = ?15, client_version = ?16
             WHERE id = ?1
             """, Self.values(of: signIn))
     }
@@ -133,7 +134,8 @@ extension StoreTransaction {
             .id(signIn.id), .id(signIn.user), .id(signIn.device), .time(signIn.createdAt), .time(signIn.lastUsedAt),
             .blob(rotation.familyHash), .integer(rotation.used), .blob(rotation.usedHash), .time(rotation.usedAt),
             .blob(rotation.next.flatMap(\.self)), .time(rotation.expiresAt), .time(signIn.endedAt),
-            .text(signIn.endReason?.rawValue), .text(signIn.actor),
+            .text(signIn.endReason?.rawValue), .text(signIn.actor), .text(signIn.client?.name),
+            .text(signIn.client?.version),
         ]
     }
 
@@ -142,6 +144,7 @@ extension StoreTransaction {
         let next = stride(from: 0, to: hashes.count, by: digestLength).map {
             Array(hashes[$0..<min($0 + digestLength, hashes.count)])
         }
+        let client = try row.textIfPresent(14).map { ClientInfo(name: $0, version: try row.textIfPresent(15) ?? "") }
         return SignInRecord(
             id: try row.id(0), user: try row.id(1), device: try row.id(2), createdAt: try row.time(3),
             lastUsedAt: try row.time(4),
@@ -149,7 +152,7 @@ extension StoreTransaction {
                 familyHash: try row.blob(5), used: try row.integer(6), usedHash: try row.blob(7),
                 usedAt: try row.time(8), next: next, expiresAt: try row.time(10)),
             endedAt: try row.timeIfPresent(11), endReason: try row.textIfPresent(12).flatMap(SignInEnd.init),
-            actor: try row.textIfPresent(13))
+            actor: try row.textIfPresent(13), client: client)
     }
 
     private static func device(_ row: SQLRow, from start: Int = 0) throws -> DeviceRecord {

@@ -18,6 +18,18 @@ extension AccountCommands {
         return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)
     }
 
+    /// Remembers which client uses the principal's sign-in. Writes only if it is another one than before; a token of
+    /// an external issuer has no sign-in here.
+    package func setClient(_ client: ClientInfo, of principal: Principal) async throws {
+        guard let id = principal.signIn else { return }
+        guard try await database.readAccounts({ try $0.signIn(id)?.client }) != client else { return }
+        _ = try await database.writeAccounts { store in
+            guard var signIn = try store.signIn(id), signIn.client != client else { return }
+            signIn.client = client
+            try store.update(signIn)
+        }
+    }
+
     /// Ends one of the user's sign-ins; nil means that of the request. Ending an ended sign-in is no error.
     package func endSession(_ id: SignInID?, of principal: Principal) async throws -> AccountOutcome<Void> {
         guard let id = id ?? principal.signIn else {

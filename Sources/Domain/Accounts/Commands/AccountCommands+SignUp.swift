@@ -118,6 +118,6 @@ extension SignInRecord {
     func document(on device: DeviceRecord, current: Bool) -> SignInDocument {
         SignInDocument(
             id: id, device: .init(id: device.id, name: device.name, platform: device.platform), createdAt: createdAt,
-            lastUsedAt: lastUsedAt, current: current)
+            lastUsedAt: lastUsedAt, current: current, client: client)
     }
 }

@@ -40,11 +40,11 @@ package protocol RealtimeAuthenticator: Sendable {
     func admit(from origin: SessionOrigin) throws
 
     /// Verifies the token of a `hello`, counts it as a request of its user, and then verifies the endpoint that the
-    /// client names, or registers a new one.
+    /// client names, or registers a new one. `client` is remembered with the sign-in.
     ///
     /// Throws `Problem`: `unauthenticated`, `rate_limited`, or `forbidden` when the endpoint's secret is wrong.
     func admit(
-        token: String, endpoint: EndpointID?, secret: String?
+        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
 }
 

@@ -18,6 +18,7 @@ package struct Hello: Equatable {
     package var secret: String?
     /// The streams that the client resumes, in its order.
     package var resume: [Resumption] = []
+    package var client: ClientInfo?
 
     package struct Resumption: Equatable {
         package var stream: StreamName
@@ -183,6 +184,7 @@ extension Hello {
         var endpoint: EndpointID?
         var secret: String?
         var resume: [Resumption] = []
+        var client: ClientInfo?
         try reader.members(of: String(prefix.dropLast())) { (key, reader) throws(Problem) in
             let name = prefix + key
             switch key {
@@ -192,11 +194,12 @@ extension Hello {
                 guard endpoint != nil else { throw .invalid(name, "The endpoint must be a UUID.") }
             case "secret": secret = try reader.string(named: name, atMost: 128)
             case "resume": resume = try reader.resumptions(named: name, atMost: resumptions)
+            case "client": client = try reader.clientInfo(named: name)
             default: try reader.skipMember(named: name)
             }
         }
         guard let token else { throw .invalid(prefix + "token", "The access token is missing.") }
-        self.init(token: token, endpoint: endpoint, secret: secret, resume: resume)
+        self.init(token: token, endpoint: endpoint, secret: secret, resume: resume, client: client)
     }
 }
 

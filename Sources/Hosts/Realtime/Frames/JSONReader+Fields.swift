@@ -54,6 +54,29 @@ extension JSONReader {
         throw .invalid(name, #"A position must be an epoch and a sequence, such as ["e1",904]."#)
     }
 
+    /// Reads `{"name":"Switchboard-Swift","version":"1.2.0"}`.
+    mutating func clientInfo(named name: String) throws(Problem) -> ClientInfo {
+        var client: String?
+        var version: String?
+        try members(of: name) { (key, reader) throws(Problem) in
+            switch key {
+            case "name": client = try reader.clientText(named: name + ".name")
+            case "version": version = try reader.clientText(named: name + ".version")
+            default: try reader.skipMember(named: name)
+            }
+        }
+        guard let client else { throw .invalid(name + ".name", "The client's name is missing.") }
+        guard let version else { throw .invalid(name + ".version", "The client's version is missing.") }
+        return ClientInfo(name: client, version: version)
+    }
+
+    private mutating func clientText(named name: String) throws(Problem) -> String {
+        guard let text = try? readString(), ClientInfo.isValid(text) else {
+            throw .invalid(name, "This must be 1 to \(ClientInfo.maxLength) printable characters of ASCII.")
+        }
+        return text
+    }
+
     mutating func resumptions(named name: String, atMost limit: Int) throws(Problem) -> [Hello.Resumption] {
         var resume: [Hello.Resumption] = []
         var seen: Set<StreamName> = []

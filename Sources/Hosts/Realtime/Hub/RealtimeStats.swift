@@ -1,3 +1,4 @@
+package import Model
 import Synchronization
 
 /// The counters of the realtime host since its start, and its current state, for metrics.
@@ -15,6 +16,28 @@ package struct RealtimeStats: Sendable, Hashable {
     package var eventsDropped = 0
     /// Byes by reason, such as `slow`.
     package var byes: [String: Int] = [:]
+    /// Accepted hellos by client.
+    package var hellos: [ClientLabel: Int] = [:]
+}
+
+/// A client's name in metrics. Clients choose their names, so only known ones have a label of their own.
+package enum ClientLabel: String, CaseIterable, Sendable {
+    case swift = "Switchboard-Swift"
+    case web = "Switchboard-Web"
+    /// Another name.
+    case other
+    /// The client did not name itself.
+    case none
+
+    package init(_ client: ClientInfo?) {
+        self =
+            switch client?.name {
+            case Self.swift.rawValue: .swift
+            case Self.web.rawValue: .web
+            case .some: .other
+            case nil: .none
+            }
+    }
 }
 
 /// The counters behind the statistics. Each is written on many loops and rarely read, so relaxed atomics suffice.
@@ -25,9 +48,15 @@ final class RealtimeCounters: Sendable {
     let bytesOut = Atomic(0)
     let eventsDropped = Atomic(0)
     private let byes = Mutex<[Bye: Int]>([:])
+    private let hellos = Mutex<[ClientLabel: Int]>([:])
 
     func count(_ bye: Bye) {
         byes.withLock { $0[bye, default: 0] += 1 }
+    }
+
+    /// Counts an accepted hello.
+    func count(_ client: ClientInfo?) {
+        hellos.withLock { $0[ClientLabel(client), default: 0] += 1 }
     }
 
     var stats: RealtimeStats {
@@ -39,6 +68,8 @@ final class RealtimeCounters: Sendable {
         stats.eventsDropped = eventsDropped.load(ordering: .relaxed)
         let counted = byes.withLock { $0 }
         for bye in Bye.all { stats.byes[bye.reason] = counted[bye] ?? 0 }
+        let greeted = hellos.withLock { $0 }
+        for label in ClientLabel.allCases { stats.hellos[label] = greeted[label] ?? 0 }
         return stats
     }
 }

@@ -262,7 +262,7 @@ extension Session {
                 if let admitted { return admitted }
                 try services.authenticator.admit(from: origin)
                 return try await services.authenticator.admit(
-                    token: hello.token, endpoint: hello.endpoint, secret: hello.secret)
+                    token: hello.token, endpoint: hello.endpoint, secret: hello.secret, client: hello.client)
             }
         } completion: { session, result in
             let result = result.flatMap { session.checkSessionCount($0) }
@@ -271,7 +271,10 @@ extension Session {
                     Admission(principal: $0, grant: grant, expires: session.deadline(of: expiresAt))
                 }
             }
-            if case .success(let admission) = admission { session.showsPresence = admission.grant.showsPresence }
+            if case .success(let admission) = admission {
+                session.showsPresence = admission.grant.showsPresence
+                session.hub.counters.count(hello.client)
+            }
             session.run { machine, actions in
                 machine.authenticated(admission, at: session.now, wallClock: session.hub.clock(), into: &actions)
             }

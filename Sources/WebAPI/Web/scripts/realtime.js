@@ -11,6 +11,8 @@ import { setServerTime, monotonicNow } from "./clock.js";
 import { Emitter } from "./emitter.js";
 import { Problem, networkProblem, timeoutProblem } from "./problems.js";
 
+/** How this page names itself to the server, which shows it with the sign-in; the version is the server's own. */
+const CLIENT = { name: "Switchboard-Web", version: "0.1.0" };
 const IDLE_TIMEOUT = 45_000;
 const REQUEST_TIMEOUT = 8_000;
 const MAX_BACKOFF = 15_000;
@@ -119,7 +121,8 @@ class Realtime extends Emitter {
     async #hello(socket, token) {
         const resume = Object.fromEntries([...this.#positions].filter(([stream]) => !stream.startsWith("presence:")));
         try {
-            const result = await this.#sendRequest({ hello: { token, endpoint: endpoint.id, secret: endpoint.secret, resume } });
+            const hello = { token, endpoint: endpoint.id, secret: endpoint.secret, resume, client: CLIENT };
+            const result = await this.#sendRequest({ hello });
             if (socket !== this.#socket) return;
             setServerTime(result.serverTime);
             this.#attempts = 0;

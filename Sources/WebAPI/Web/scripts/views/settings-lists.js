@@ -22,6 +22,8 @@ export function devicesSection() {
 function deviceRow(device, sessions, reload) {
     const current = device.current || sessions.some((session) => session.current);
     const seen = current ? "This device" : device.lastSeenAt ? `Last used ${whenText(device.lastSeenAt)}` : "";
+    // The sessions come in the order of their last use.
+    const state = [seen, clientText(sessions.find((session) => session.client))].filter(Boolean).join(" · ");
     const revoke = (event) => busy(event.target.closest("button"), async () => {
         if (!await ask({ title: `Sign out ${device.name}?`, choices: [{ value: true, label: "Sign out" }], danger: true })) return;
         await request("devices.revoke", { device: device.id });
@@ -30,17 +32,23 @@ function deviceRow(device, sessions, reload) {
     }, report);
     return h("li", { class: "row", data: { device: device.id, current: String(Boolean(current)) } },
         h("div", { class: "who" }, h("span", { class: "badge" }, icon("device")),
-            h("span", { class: "name" }, device.name, h("span", { class: "state" }, seen),
+            h("span", { class: "name" }, device.name, h("span", { class: "state" }, state),
                 sessions.filter((session) => !session.current).length > 0 && sessions.length > 1
                     && sessionList(sessions, reload))),
         !current && button({ label: "Sign out", class: "small quiet danger-text", data: { action: "revoke-device" },
             "aria-label": `Sign out ${device.name}`, onclick: revoke }));
 }
 
+/** The program that last connected with a session, as it named itself. */
+function clientText(session) {
+    return session?.client ? `${session.client.name} ${session.client.version}` : "";
+}
+
 function sessionList(sessions, reload) {
     return h("details", { class: "sessions" }, h("summary", {}, `${sessions.length} sign-ins`),
         h("ul", {}, sessions.map((session) => h("li", { data: { session: session.id } },
-            h("span", {}, session.current ? "This one" : `Since ${whenText(session.createdAt)}`),
+            h("span", {}, [session.current ? "This one" : `Since ${whenText(session.createdAt)}`, clientText(session)]
+                .filter(Boolean).join(" · ")),
             !session.current && button({ label: "End", class: "link", data: { action: "revoke-session" },
                 onclick: (event) => busy(event.target.closest("button"), async () => {
                     await request("sessions.revoke", { session: session.id });
