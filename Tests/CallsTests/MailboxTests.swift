@@ -20,8 +20,8 @@ import Testing
         func send(_ kind: Signal.Kind, from sender: EndpointID, generation: Int64 = 1, bytes: Int) throws {
             let data = "\"" + String(repeating: "x", count: bytes) + "\""
             try transaction.append([
-                StreamEntry(
-                    stream: stream, type: kind.rawValue, data: data,
+                .signals(
+                    call, owner, kind.changeType, data: data,
                     mail: StreamEntry.Mail(sender: sender, generation: generation))
             ])
         }

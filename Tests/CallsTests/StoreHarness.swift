@@ -1,8 +1,9 @@
 import Accounts
-import Calls
 import Model
 import Storage
 import TestSupport
+
+@testable import Calls
 
 /// A store of calls with test helpers. Every scenario runs on both implementations, so that the database must behave
 /// like the plain one.

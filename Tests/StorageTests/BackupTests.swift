@@ -1,8 +1,9 @@
 import Foundation
 import Model
-import Storage
 import TestSupport
 import Testing
+
+@testable import Storage
 
 @Suite struct BackupTests {
     @Test func aSnapshotIsTakenBesideWritersAndBeginsANewLife() async throws {

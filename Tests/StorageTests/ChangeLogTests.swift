@@ -1,7 +1,8 @@
 import Model
-import Storage
 import TestSupport
 import Testing
+
+@testable import Storage
 
 @Suite struct ChangeLogTests {
     struct Refused: Error {}

@@ -1,6 +1,7 @@
 import Model
-import Storage
 import Testing
+
+@testable import Storage
 
 /// What the media gateway keeps in the store.
 @Suite struct GatewayTests {

@@ -1,8 +1,9 @@
 import Foundation
 import Model
-import Storage
 import TestSupport
 import Testing
+
+@testable import Storage
 
 @Suite struct MigrationTests {
     let now = Timestamp(milliseconds: 1_800_000_000_000)

@@ -1,6 +1,7 @@
 import Model
-import Storage
 import TestSupport
+
+@testable import Storage
 
 /// A prepared store over a new file.
 struct ScratchStore {
@@ -19,5 +20,13 @@ struct ScratchStore {
         let changes = changes
         store = Store(database: database, clock: { clock.now }, publish: { new in changes.update { $0 += new } })
         try await store.prepare()
+    }
+}
+
+extension StoreTransaction {
+    /// Appends a change of any type to any stream.
+    @discardableResult
+    func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position {
+        try append(type, json: Self.json(data), to: stream)
     }
 }

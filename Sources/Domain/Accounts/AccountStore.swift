@@ -5,9 +5,9 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
     /// The wall-clock time of the transaction.
     var now: Timestamp { get }
 
-    /// Appends a change to a stream, in the same transaction.
+    /// Appends a change to the user's stream, in the same transaction.
     @discardableResult
-    func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position
+    func append(_ type: UserChangeType, _ data: some Encodable, to user: UserID) throws -> Position
 
     // Users.
     func user(_ id: UserID) throws -> UserRecord?

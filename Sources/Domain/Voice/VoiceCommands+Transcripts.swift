@@ -25,7 +25,7 @@ extension VoiceCommands {
         guard try store.voiceMessage(message.id) != nil else { return }
         try store.save(transcript, of: message.file)
         let notice = TranscriptNotice(id: message.id, from: message.from, to: message.to, transcript: transcript)
-        for user in message.owners { try store.append("voice.transcribed", notice, to: .user(user)) }
+        for user in message.owners { try store.append(.voiceTranscribed, notice, to: user) }
     }
 }
 

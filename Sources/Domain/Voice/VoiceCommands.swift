@@ -63,7 +63,7 @@ package struct VoiceCommands: Sendable {
             id: id, from: principal.user, to: envelope.to, createdAt: now, audio: audio, file: file,
             isWithheld: try store.isBlocked(principal.user, by: envelope.to))
         try store.insert(message)
-        for user in message.owners { try store.append("voice.created", message, to: .user(user)) }
+        for user in message.owners { try store.append(.voiceCreated, message, to: user) }
         return (message, false)
     }
 
@@ -112,9 +112,7 @@ package struct VoiceCommands: Sendable {
 
     private func removeAndNotify(_ message: VoiceMessage, in store: some VoiceStore) throws {
         try store.remove(message)
-        for user in message.owners {
-            try store.append("voice.removed", VoiceRemoval(message), to: .user(user))
-        }
+        for user in message.owners { try store.append(.voiceRemoved, VoiceRemoval(message), to: user) }
     }
 
     /// Whether the user may listen to the message now, whatever link was issued before.

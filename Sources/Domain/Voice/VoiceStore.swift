@@ -27,9 +27,9 @@ package protocol VoiceStore: TranscriptStore, MediaUsageStore {
         _ clientID: ClientID, of user: UserID, bodyHash: [UInt8], message: VoiceMessageID
     ) throws -> SentBefore
 
-    /// Appends a change to a stream, in the same transaction.
+    /// Appends a change to the user's stream, in the same transaction.
     @discardableResult
-    func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position
+    func append(_ type: UserChangeType, _ data: some Encodable, to user: UserID) throws -> Position
 }
 
 /// Whether a client id is new to its user.

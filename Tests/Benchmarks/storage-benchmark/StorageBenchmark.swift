@@ -1,3 +1,4 @@
+import Calls
 import Foundation
 import Model
 import Storage
@@ -20,7 +21,7 @@ struct StorageBenchmark {
 
     static func writes(clients: Int, total: Int, in directory: String) async throws {
         let store = try await prepared(directory + "/writes-\(clients).db")
-        let streams = (0..<1000).map { _ in StreamName.user(.make(at: Timestamp.systemClock())) }
+        let users = (0..<1000).map { _ in UserID.make(at: Timestamp.systemClock()) }
         let json =
             "{\"kind\":\"candidates\",\"generation\":3,\"payload\":\"" + String(repeating: "x", count: 400) + "\"}"
         try await measure("\(clients) writers", total) {
@@ -28,16 +29,16 @@ struct StorageBenchmark {
                 for client in 0..<clients {
                     group.addTask {
                         for number in 0..<total / clients {
-                            let stream = streams[(client &* 31 &+ number) % streams.count]
+                            let user = users[(client &* 31 &+ number) % users.count]
                             _ = try await store.write { transaction in
                                 _ = try transaction.sql.first(
-                                    "SELECT value FROM bench WHERE name = ?1", [.text(stream.text)])
+                                    "SELECT value FROM bench WHERE name = ?1", [.text(user.text)])
                                 try transaction.sql.execute(
                                     """
                                     INSERT INTO bench (name, value) VALUES (?1, 1)
                                     ON CONFLICT (name) DO UPDATE SET value = bench.value + 1
-                                    """, [.text(stream.text)])
-                                try transaction.append("candidates", json: json, to: stream)
+                                    """, [.text(user.text)])
+                                try transaction.append([.user(user, .call, data: json)])
                             }
                         }
                     }
@@ -50,8 +51,9 @@ struct StorageBenchmark {
 
     static func reads(total: Int, in directory: String) async throws {
         let store = try await prepared(directory + "/reads.db")
-        let stream = StreamName.user(.make(at: Timestamp.systemClock()))
-        for number in 0..<20 { _ = try await store.write { try $0.append("n", [number], to: stream) } }
+        let user = UserID.make(at: Timestamp.systemClock())
+        let stream = StreamName.user(user)
+        for number in 0..<20 { _ = try await store.write { try $0.append(.profile, [number], to: user) } }
         let end = try await store.read { try $0.position(of: stream) }
         let start = Position(epoch: end.epoch, sequence: end.sequence - 5)
         try await measure("16 readers", total) {

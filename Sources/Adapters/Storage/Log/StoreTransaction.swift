@@ -16,15 +16,16 @@ package final class StoreTransaction {
         self.now = now
     }
 
-    /// Appends a change to a durable stream and returns its position. The first change creates the stream.
+    /// Appends a change to the user's stream and returns its position. Changes of other streams are `StreamEntry`s.
     @discardableResult
-    package func append(_ type: String, _ data: some Encodable, to stream: StreamName) throws -> Position {
-        try append(type, json: Self.json(data), to: stream)
+    package func append(_ type: UserChangeType, _ data: some Encodable, to user: UserID) throws -> Position {
+        try append(type.rawValue, json: Self.json(data), to: .user(user))
     }
 
-    /// Appends a change that is already encoded as JSON.
+    /// Appends a change of any type to a durable stream. The first change creates the stream. Only for this module:
+    /// other modules name a type that the stream has.
     @discardableResult
-    package func append(_ type: String, json: String, to stream: StreamName) throws -> Position {
+    func append(_ type: String, json: String, to stream: StreamName) throws -> Position {
         guard stream.isDurable else {
             throw SQLError(.failed, "The stream \(stream) is ephemeral: nothing can be appended to it.")
         }

@@ -51,7 +51,7 @@ extension AccountCommands {
         let written = try await database.writeAccounts { store in
             guard try store.user(user) != nil else { throw Problem.notFound("user", field: "user") }
             if try store.block(user, by: principal.user) {
-                try store.append("block", BlockChange(user: user, blocked: true), to: .user(principal.user))
+                try store.append(.block, BlockChange(user: user, blocked: true), to: principal.user)
             }
         }
         return AccountOutcome(value: (), positions: written.positions)
@@ -60,7 +60,7 @@ extension AccountCommands {
     package func unblock(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
         let written = try await database.writeAccounts { store in
             if try store.unblock(user, by: principal.user) {
-                try store.append("block", BlockChange(user: user, blocked: false), to: .user(principal.user))
+                try store.append(.block, BlockChange(user: user, blocked: false), to: principal.user)
             }
         }
         return AccountOutcome(value: (), positions: written.positions)

@@ -30,7 +30,7 @@ extension AccountCommands {
             let removed = try change(&user, store)
             if user != before {
                 try store.update(user)
-                try store.append("profile", user.ownProfile, to: .user(user.id))
+                try store.append(.profile, user.ownProfile, to: user.id)
             }
             return (user.ownProfile, removed)
         }

@@ -94,7 +94,7 @@ extension AccountStore {
                 familyHash: secret.familyHash, usedAt: now, next: [secret.secretHash],
                 expiresAt: now.adding(seconds: lifetime)), actor: actor)
         try insert(signIn)
-        try append("signIn", SignInChange(session: signIn.id), to: .user(user))
+        try append(.signIn, SignInChange(session: signIn.id), to: user)
         return OpenedSignIn(
             signIn: signIn, device: device, ended: try endExcessSignIns(for: signIn.id, on: device.id, of: user))
     }

@@ -106,7 +106,7 @@ extension AccountStore {
             signIn.endedAt = now
             signIn.endReason = reason
             try update(signIn)
-            try append("signOut", SignInChange(session: signIn.id), to: .user(user))
+            try append(.signOut, SignInChange(session: signIn.id), to: user)
         }
     }
 }

@@ -21,17 +21,16 @@ struct CallDifference {
     /// listening to it. The call's end comes last, after the changes of its participants.
     func entries(callJSON: String, at now: Timestamp) -> [StreamEntry] {
         var entries = changed.map {
-            StreamEntry(
-                stream: .call(after.id), type: "participant", data: $0.json(at: now, version: after.version))
+            StreamEntry.call(after.id, .participant, data: $0.json(at: now, version: after.version))
         }
         if let before,
             before.status != after.status || before.mode != after.mode || before.recording != after.recording
                 || before.captions != after.captions
         {
-            entries.append(StreamEntry(stream: .call(after.id), type: "call", data: after.summaryJSON()))
+            entries.append(.call(after.id, .call, data: after.summaryJSON()))
         }
         for user in notifiedUsers {
-            entries.append(StreamEntry(stream: .user(user), type: "call", data: callJSON))
+            entries.append(.user(user, .call, data: callJSON))
         }
         return entries
     }

@@ -59,18 +59,33 @@ package enum ClientIDVerdict: Hashable, Sendable {
 
 /// An entry to append to a stream; entries are appended in the given order.
 package struct StreamEntry: Hashable, Sendable {
-    package var stream: StreamName
-    package var type: String
+    package let stream: StreamName
+    package let type: String
     /// JSON text.
     package var data: String
     /// Set if one endpoint sends it to another's mailbox.
     package var mail: Mail?
 
-    package init(stream: StreamName, type: String, data: String, mail: Mail? = nil) {
+    /// For tests: other modules make entries of the known types only.
+    init(stream: StreamName, type: String, data: String, mail: Mail? = nil) {
         self.stream = stream
         self.type = type
         self.data = data
         self.mail = mail
+    }
+
+    package static func user(_ user: UserID, _ type: UserChangeType, data: String) -> Self {
+        Self(stream: .user(user), type: type.rawValue, data: data)
+    }
+
+    package static func call(_ call: CallID, _ type: CallChangeType, data: String) -> Self {
+        Self(stream: .call(call), type: type.rawValue, data: data)
+    }
+
+    package static func signals(
+        _ call: CallID, _ endpoint: EndpointID, _ type: SignalChangeType, data: String, mail: Mail? = nil
+    ) -> Self {
+        Self(stream: .signals(call, endpoint), type: type.rawValue, data: data, mail: mail)
     }
 
     /// What determines how long a mailbox keeps the payload of an entry.

@@ -42,7 +42,7 @@ extension CallCommands {
         let call = try callForLeg(id, by: principal, at: now, in: store)
         guard let endpoint = principal.endpoint, let epoch = call.gatewayEpoch else { throw Problem.notFound("leg") }
         let json = Self.json(of: slots, in: call, also: others)
-        try post("slots", json: Self.slotsEntry(json), to: endpoint, in: call, store)
+        try post(.slots, json: Self.slotsEntry(json), to: endpoint, in: call, store)
         return LegOutcome(epoch: epoch, slotsJSON: json)
     }
 
@@ -67,7 +67,7 @@ extension CallCommands {
     ) throws -> Bool {
         guard let call = try callWithLeg(of: endpoint, id, in: store) else { return false }
         let json = Self.json(of: slots, in: call, also: others)
-        try post("slots", json: Self.slotsEntry(json), to: endpoint, in: call, store)
+        try post(.slots, json: Self.slotsEntry(json), to: endpoint, in: call, store)
         return true
     }
 
@@ -82,7 +82,7 @@ extension CallCommands {
             writer.member("kind", "legEnded")
             writer.member("reason", reason.rawValue)
         }
-        try post("legEnded", json: writer.text, to: endpoint, in: call, store)
+        try post(.legEnded, json: writer.text, to: endpoint, in: call, store)
         return true
     }
 
@@ -91,7 +91,7 @@ extension CallCommands {
     @discardableResult
     package func legNeedsRenegotiation(call id: CallID, endpoint: EndpointID, in store: some CallStore) throws -> Bool {
         guard let call = try callWithLeg(of: endpoint, id, in: store) else { return false }
-        try post("renegotiate", json: "{\"kind\":\"renegotiate\"}", to: endpoint, in: call, store)
+        try post(.renegotiate, json: "{\"kind\":\"renegotiate\"}", to: endpoint, in: call, store)
         return true
     }
 
@@ -103,12 +103,9 @@ extension CallCommands {
     }
 
     private func post(
-        _ type: String, json: String, to endpoint: EndpointID, in call: Call, _ store: some CallStore
+        _ type: SignalChangeType, json: String, to endpoint: EndpointID, in call: Call, _ store: some CallStore
     ) throws {
-        let mailbox = StreamName.signals(call.id, endpoint)
-        guard let sequence = try store.append([StreamEntry(stream: mailbox, type: type, data: json)]).first else {
-            return
-        }
+        guard let sequence = try store.append([.signals(call.id, endpoint, type, data: json)]).first else { return }
         try store.trimMailbox(of: endpoint, in: call.id, longerThan: Self.mailboxLength, before: sequence)
     }
 }

@@ -21,7 +21,7 @@ extension CallCommands {
         try rules.quota.check(principal.user, in: store)
         recording.mix = .pending
         try store.requestMix(of: id, for: principal.user)
-        try notify("recording.mixed", recording, status: recording.mix?.status, in: store)
+        try notify(.recordingMixed, recording, status: recording.mix?.status, in: store)
         return (recording, true)
     }
 
@@ -39,7 +39,7 @@ extension CallCommands {
         }
         recording.mix = mix
         try store.save(mix, of: id)
-        try notify("recording.mixed", recording, status: recording.mix?.status, in: store)
+        try notify(.recordingMixed, recording, status: recording.mix?.status, in: store)
         return true
     }
 
@@ -54,7 +54,7 @@ extension CallCommands {
     }
 
     func removeAndNotify(_ recording: Recording, in store: some CallStore) throws {
-        try notify("recording.removed", recording, in: store)
+        try notify(.recordingRemoved, recording, in: store)
         try store.remove(recording.id)
     }
 }

@@ -133,7 +133,9 @@ extension CallCommands {
 
     /// Notifies the audience of a recording in their own streams, since the call may be over. Transcripts are not
     /// included: they may be hours long.
-    func notify(_ type: String, _ recording: Recording, status: String? = nil, in store: some CallStore) throws {
+    func notify(
+        _ type: UserChangeType, _ recording: Recording, status: String? = nil, in store: some CallStore
+    ) throws {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("recording", recording.id)
@@ -142,6 +144,6 @@ extension CallCommands {
         }
         let text = writer.text
         try store.append(
-            store.audience(of: recording.id).map { StreamEntry(stream: .user($0), type: type, data: text) })
+            store.audience(of: recording.id).map { .user($0, type, data: text) })
     }
 }

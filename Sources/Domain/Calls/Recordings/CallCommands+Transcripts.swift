@@ -45,7 +45,7 @@ extension CallCommands {
         else { return }
         try store.save(transcript, of: track.file)
         guard let whole = try self.transcript(of: recording, in: store), whole.status != .pending else { return }
-        try notify("recording.transcribed", recording, status: whole.status.rawValue, in: store)
+        try notify(.recordingTranscribed, recording, status: whole.status.rawValue, in: store)
     }
 
     private func requestTranscript(
@@ -63,7 +63,7 @@ extension CallCommands {
             throw Problem.notFound("transcript")
         }
         if !work.isEmpty {
-            try notify("recording.transcribed", recording, status: transcript.status.rawValue, in: store)
+            try notify(.recordingTranscribed, recording, status: transcript.status.rawValue, in: store)
         }
         return (transcript, work)
     }

@@ -90,8 +90,7 @@ extension CallCommands {
                 in: signal.call, from: sender, to: nil, through: signal.generation - 1)
         }
         guard signal.status == .delivered else { return }
-        let mailbox = StreamName.signals(signal.call, recipient)
-        var entries = [signal.entry(in: mailbox)]
+        var entries = [signal.entry(for: recipient)]
         try supersede(by: signal, to: recipient, store: store)
         guard signal.kind == .offer else {
             try store.append(entries)
@@ -99,7 +98,7 @@ extension CallCommands {
         }
         if negotiation.held(from: sender) > 0 {
             entries += try store.heldSignals(in: signal.call, from: sender, to: recipient).map {
-                $0.entry(in: mailbox)
+                $0.entry(for: recipient)
             }
             try store.releaseHeldSignals(in: signal.call, from: sender, to: recipient, through: signal.generation)
         }
@@ -159,8 +158,7 @@ extension CallCommands {
         let held = try store.heldSignals(in: id, from: opener, to: nil)
         let current = held.filter { $0.generation == negotiation.generation }
         let early = held.filter { $0.generation > negotiation.generation }
-        let mailbox = StreamName.signals(id, endpoint)
-        let sequences = try store.append(current.map { $0.entry(in: mailbox) })
+        let sequences = try store.append(current.map { $0.entry(for: endpoint) })
         negotiation.bind(to: endpoint, held: early.count, at: now)
         if let index = current.firstIndex(where: { $0.kind == .offer }), sequences.indices.contains(index) {
             negotiation.delivered(at: sequences[index])

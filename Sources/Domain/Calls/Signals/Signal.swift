@@ -34,6 +34,15 @@ package struct CandidateInit: Hashable, Sendable, Decodable {
 package struct Signal: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable, Codable {
         case offer, answer, candidates
+
+        /// The type of the change in the recipient's mailbox.
+        package var changeType: SignalChangeType {
+            switch self {
+            case .offer: .offer
+            case .answer: .answer
+            case .candidates: .candidates
+            }
+        }
     }
 
     package enum Payload: Hashable, Sendable {
@@ -188,10 +197,10 @@ extension Signal.Payload {
 }
 
 extension Signal {
-    /// The entry for its recipient's mailbox.
-    func entry(in mailbox: StreamName) -> StreamEntry {
-        StreamEntry(
-            stream: mailbox, type: kind.rawValue, data: data,
+    /// The entry for the recipient's mailbox.
+    func entry(for recipient: EndpointID) -> StreamEntry {
+        .signals(
+            call, recipient, kind.changeType, data: data,
             mail: StreamEntry.Mail(sender: from.endpoint, generation: generation))
     }
 
