@@ -1,5 +1,5 @@
 /// Why a listener's copy of a stream is invalid; the raw values are the protocol's.
-package enum ResetReason: String, Hashable, Sendable {
+package enum ResetReason: String, Hashable, Sendable, CaseIterable {
     /// Changes that it has not received were removed from the log, or its position is beyond the log's end.
     case gap
     /// The log was rebuilt since.

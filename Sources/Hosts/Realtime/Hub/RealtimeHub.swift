@@ -21,7 +21,7 @@ package final class RealtimeHub: Sendable {
     let presences: PresenceRegistry
     let counters = RealtimeCounters()
     let shards: [SessionShard]
-    var limits: RealtimeLimits { rules.limits }
+    package var limits: RealtimeLimits { rules.limits }
     private let isShuttingDown = Atomic(false)
     private let lastNumber = Atomic<UInt64>(0)
 

@@ -67,7 +67,7 @@ final class RealtimeCounters: Sendable {
         stats.bytesOut = bytesOut.load(ordering: .relaxed)
         stats.eventsDropped = eventsDropped.load(ordering: .relaxed)
         let counted = byes.withLock { $0 }
-        for bye in Bye.all { stats.byes[bye.reason] = counted[bye] ?? 0 }
+        for bye in Bye.allCases { stats.byes[bye.reason] = counted[bye] ?? 0 }
         let greeted = hellos.withLock { $0 }
         for label in ClientLabel.allCases { stats.hellos[label] = greeted[label] ?? 0 }
         return stats

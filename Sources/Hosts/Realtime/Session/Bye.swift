@@ -1,5 +1,5 @@
 /// Why the server ends a session: the `bye` frame, and the close code of the WebSocket.
-package enum Bye: Hashable, Sendable {
+package enum Bye: Hashable, Sendable, CaseIterable {
     case shuttingDown
     case unauthenticated
     case helloTimeout
@@ -44,7 +44,7 @@ package enum Bye: Hashable, Sendable {
 
     /// The range, in milliseconds, from which a client's random reconnection delay is taken; nil when it must not
     /// reconnect with the same credentials or the same endpoint.
-    var retryWithin: ClosedRange<Int64>? {
+    package var retryWithin: ClosedRange<Int64>? {
         switch self {
         case .shuttingDown: 500...5000
         case .slow, .idle, .internalError: 500...3000
@@ -53,9 +53,4 @@ package enum Bye: Hashable, Sendable {
         case .unauthenticated, .replaced, .revoked: nil
         }
     }
-
-    static let all: [Bye] = [
-        .shuttingDown, .unauthenticated, .helloTimeout, .replaced, .revoked, .slow, .idle, .protocolError, .rateLimited,
-        .internalError,
-    ]
 }
