@@ -214,6 +214,11 @@ struct ServiceGraph: Sendable {
         table.register(on: router)
         let document = ByteBuffer(string: table.openAPI)
         router.get("/openapi.json") { _, _ in Response(json: document, status: 200) }
+        let realtimeDocument = ByteBuffer(
+            string: AsyncAPIDocument(
+                operations: table.operations, schemas: Schemas.all, limits: hub.limits, version: ServerVersion.text
+            ).text)
+        router.get("/asyncapi.json") { _, _ in Response(json: realtimeDocument, status: 200) }
         HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.client.register(on: router)
         EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)
