@@ -249,7 +249,7 @@ let package = Package(
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Model",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens",
             ]),
-        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Wire", httpTypes]),
+        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", httpTypes]),
         tests(
             "LoadTests",
             [

@@ -22,6 +22,7 @@ struct ProtocolSchemas {
             if values.count == 1, let only = values.first { return schema(of: only) }
             return .object([("anyOf", .array(values.map(schema)))])
         case .object(let members): return object(members)
+        case .empty: return .object([("type", "object"), ("maxProperties", 0)])
         case .byStream(let value):
             return .object([
                 ("type", "object"), ("propertyNames", Self.reference(Self.streamName)),

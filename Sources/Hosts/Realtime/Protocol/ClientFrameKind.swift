@@ -53,7 +53,7 @@ extension ClientFrameKind {
                 .optional("params", .object([]), "What REST has in path, query and body."),
             ]
         case .token: [Self.id, .required("token", .text(maxBytes: ClientFrame.maxTokenLength))]
-        case .heartbeat: [.required("heartbeat", .object([]))]
+        case .heartbeat: [.required("heartbeat", .empty)]
         }
     }
 

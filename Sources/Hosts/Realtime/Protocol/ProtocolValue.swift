@@ -14,6 +14,8 @@ package indirect enum ProtocolValue: Hashable, Sendable {
     /// Several shapes are possible.
     case either([ProtocolValue])
     case object([ProtocolMember])
+    /// `{}`.
+    case empty
     /// An object whose names are the names of streams.
     case byStream(ProtocolValue)
     /// A document that the REST API also has, by its name in `/openapi.json`, without some of its members and with
