@@ -1,5 +1,17 @@
-"""Assertions of the modules that the suites share are explained like those of test modules."""
+"""Assertions of the modules that the suites share are explained like those of test modules, and every frame of their
+realtime clients has to be in /asyncapi.json.
+"""
 
 import pytest
 
 pytest.register_assert_rewrite("switchboard_tests")
+
+
+@pytest.fixture(autouse=True)
+def frames_are_in_the_document():
+    """Fails the test during which a frame was not as the document says."""
+    from switchboard_tests import asyncapi
+
+    yield
+    found = asyncapi.take_violations()
+    assert not found, "\n".join(found)

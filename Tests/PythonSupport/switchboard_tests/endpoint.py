@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
+from switchboard_tests import asyncapi
+
 T = TypeVar("T")
 
 TIMEOUT = 40
@@ -100,7 +102,9 @@ class Endpoint:
     async def read(self, socket: ClientConnection) -> None:
         with contextlib.suppress(websockets.ConnectionClosed, OSError):
             async for text in socket:
-                await self.handle(json.loads(text))
+                frame = json.loads(text)
+                asyncapi.received(frame)
+                await self.handle(frame)
         self.connected.clear()
         for future in self.pending.values():
             if not future.done():
@@ -175,11 +179,14 @@ class Endpoint:
         assert self.socket is not None
         future = asyncio.get_running_loop().create_future()
         self.pending[self.last_id] = future
+        frame = {"id": self.last_id, **body}
         try:
-            await self.socket.send(json.dumps({"id": self.last_id, **body}))
+            await self.socket.send(json.dumps(frame))
         except websockets.ConnectionClosed as error:
             raise ConnectionError("the connection ended") from error
-        return (await asyncio.wait_for(future, TIMEOUT))["result"]
+        response = await asyncio.wait_for(future, TIMEOUT)
+        asyncapi.answered(frame, response)
+        return response["result"]
 
     async def ask(self, name: str, **params: Any) -> dict[str, Any]:
         """Sends a request, and repeats it on the next connection until it gets a response."""

@@ -8,6 +8,8 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Any
 
+from switchboard_tests import asyncapi
+
 if TYPE_CHECKING:
     from switchboard_tests.server import User
 
@@ -111,7 +113,9 @@ class RawSocket:
             assert got is not None, "the connection ended"
             opcode, payload = got
             if opcode == 1:
-                return json.loads(payload)
+                message = json.loads(payload)
+                asyncapi.received(message)
+                return message
             assert opcode == 10, (opcode, payload)
 
     def response(self, id: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import yaml
 
+from switchboard_tests import asyncapi
 from switchboard_tests.ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -47,6 +48,7 @@ class Server:
     ) -> None:
         self.directory = directory
         self.roles = ["--role", role] if role else []
+        self.has_api = role is None or "api" in role.split(",")
         self.port = free_port()
         self.admin_port = free_port()
         self.relay_port = free_port()
@@ -107,6 +109,11 @@ class Server:
                 self.kill()
                 raise AssertionError(f"the server was not ready after {START_SECONDS} s:\n{self.log_tail()}")
             time.sleep(0.02)
+        # Some tests give it another address, which only they can reach.
+        if asyncapi.loaded is None and self.has_api and self.url == f"http://127.0.0.1:{self.port}":
+            response = HTTP.get(self.url + "/asyncapi.json")
+            assert response.status_code == 200, response.text
+            asyncapi.load(response.json())
 
     def is_ready(self) -> bool:
         with contextlib.suppress(httpx.TransportError):

@@ -1,0 +1,88 @@
+"""`/asyncapi.json`, against which every frame of the tests' realtime clients is checked.
+
+The document comes from the first server that a test process starts; it is the same for all of them. Clients report
+what they send and receive, and a fixture of Tests/conftest.py fails the test during which a frame differed. A test that
+sends a wrong frame on purpose needs no mark: what the schemas reject, the server has to reject too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+
+Validator = jsonschema_rs.Draft7Validator | jsonschema_rs.Draft202012Validator
+
+
+class Frames:
+    """The schemas of the frames, and of the results of requests."""
+
+    def __init__(self, document: dict[str, Any], draft: type[Any] = jsonschema_rs.Draft7Validator) -> None:
+        self.draft = draft
+        self.components = document["components"]
+        messages = document["channels"]["realtime"]["messages"]
+        # A message of the channel is the client's if an operation receives it.
+        received = {
+            message["$ref"].rpartition("/")[2]
+            for operation in document["operations"].values()
+            if operation["action"] == "receive" and operation["channel"]["$ref"] == "#/channels/realtime"
+            for message in operation["messages"]
+        }
+        self.client = {name: self.message(name) for name in messages if name in received}
+        self.server = {name: self.message(name) for name in messages if name not in received}
+        self.results = {
+            request["name"]: self.validator(request["result"]["$ref"]) for request in document["x-requests"]
+        }
+        for kind in ("hello", "listen", "unlisten", "token"):
+            self.results[kind] = self.validator(f"#/components/schemas/{kind.capitalize()}Result")
+
+    def message(self, name: str) -> Validator:
+        return self.validator(self.components["messages"][name]["payload"]["$ref"])
+
+    def validator(self, reference: str) -> Validator:
+        return self.draft({"$ref": reference, "components": self.components})
+
+    def kinds(self, frame: Any, messages: dict[str, Validator]) -> list[str]:
+        """The messages that the frame is."""
+        return [name for name, validator in messages.items() if validator.is_valid(frame)]
+
+
+loaded: Frames | None = None
+# What differed since the last check.
+violations: list[str] = []
+
+
+def load(document: dict[str, Any]) -> None:
+    global loaded  # noqa: PLW0603
+    loaded = Frames(document)
+
+
+def report(what: str, value: Any, reason: str = "") -> None:
+    if len(violations) < 20:
+        violations.append(f"{what}: {json.dumps(value)[:1000]} {reason}".strip())
+
+
+def received(frame: Any) -> None:
+    """Checks a frame that the server sent."""
+    if loaded is not None and len(loaded.kinds(frame, loaded.server)) != 1:
+        report("the server sent what is in no schema, or in several", frame)
+
+
+def answered(frame: dict[str, Any], response: dict[str, Any]) -> None:
+    """Checks a frame that the server answered with a result, and the result."""
+    if loaded is None or "result" not in response:
+        return
+    if len(loaded.kinds(frame, loaded.client)) != 1:
+        report("the server accepted what is in no schema, or in several", frame)
+        return
+    kind = frame["request"] if "request" in frame else next(name for name in loaded.results if name in frame)
+    error = next(loaded.results[kind].iter_errors(response["result"]), None)
+    if error is not None:
+        report(f"the result of {kind}", response["result"], str(error))
+
+
+def take_violations() -> list[str]:
+    found = list(violations)
+    violations.clear()
+    return found
