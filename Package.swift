@@ -204,8 +204,9 @@ let package = Package(
             "switchboard-load",
             [
                 "Wire", "STUN", "ICE", "SDP", "RTP", "Containers", "TURN", "DTLS", "DatagramIO",
-                "OpenSSLCrypto", "SecureMedia", argumentParser, histogram, nioCore, nioPosix, nioHTTP1, nioFoundation,
-                asyncHTTPClient, heap,
+                "OpenSSLCrypto", "SecureMedia", "SwitchboardClient", argumentParser, histogram, nioCore, nioPosix,
+                nioHTTP1,
+                nioFoundation, asyncHTTPClient, heap,
                 basicContainers,
             ]),
 
