@@ -23,14 +23,20 @@ struct EchoAccount: Sendable {
     /// - Parameter isFirst: the first sign-in of this run.
     func signIn(_ client: Switchboard, isFirst: Bool) async throws -> Me {
         let device = DeviceDescription(name: "switchboard-load echo", platform: "linux")
+        var refusal: SwitchboardError?
         if !(isFirst && isNew) {
             do {
                 return try await client.signIn(email: email, password: password, device: device)
             } catch let error as SwitchboardError where error.problem?.kind == .unauthenticated {
-                // There is no such account, or the password is another: then signing up is refused.
+                refusal = error
             }
         }
-        return try await client.signUp(
-            email: email, password: password, displayName: name, invite: invite, device: device)
+        do {
+            return try await client.signUp(
+                email: email, password: password, displayName: name, invite: invite, device: device)
+        } catch let error as SwitchboardError where error.problem?.kind == .conflict {
+            // The account exists, so it was the password that was wrong.
+            throw refusal ?? error
+        }
     }
 }

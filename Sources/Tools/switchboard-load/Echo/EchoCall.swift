@@ -34,7 +34,6 @@ actor EchoCall {
     private let sink: AsyncStream<Message>.Continuation
 
     private var hasJoined = false
-    private var hasCompany = false
     /// Why the call is over for this side.
     private var endReason: String?
     /// The connection with the other side of a call of two.
@@ -157,9 +156,7 @@ actor EchoCall {
         }
         hasJoined = true
         let others = document.participants.filter { $0.user != user }
-        if others.contains(where: { $0.state == .joined }) {
-            hasCompany = true
-        } else if hasCompany, !others.contains(where: { $0.state == .invited || $0.state == .ringing }) {
+        guard others.contains(where: { [.joined, .invited, .ringing].contains($0.state) }) else {
             // A group call would go on with this user alone.
             finish("everybody left")
             _ = try? await call.leave()

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Wire
 
-/// `switchboard-load echo`: a user who answers, and sends back what they hear and see.
+/// `switchboard-load echo`: a user who answers, and sends back the audio and video of the caller.
 struct EchoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "echo",
