@@ -76,7 +76,7 @@ actor EchoCall {
         let sent = counts.current.sent
         report(
             .ended(
-                call: name, reason: endReason ?? "unknown",
+                call: name, reason: endReason ?? "the sign-in ended",
                 seconds: Int(clamping: (ContinuousClock.now - start).components.seconds),
                 audio: sent[.audio, default: 0], video: sent[.video, default: 0]))
     }
