@@ -41,7 +41,7 @@ def request_id(response) -> str:
         ("GET", "/v1/server", 200), ("GET", "/v1/me", 401), ("GET", "/v1/nothing", 404), ("PUT", "/v1/server", 405),
         ("GET", "/", 200), ("HEAD", "/", 200), ("GET", "/openapi.json", 200), ("GET", "/livez", 200),
         ("OPTIONS", "/v1/me", 204), ("GET", "/v1/realtime", 426), ("POST", "/v1/realtime/sse", 400),
-        ("POST", "/v1/accounts", 400), ("GET", f"/v1/media/{uuid.uuid4()}", 400),
+        ("POST", "/v1/accounts", 400), ("GET", "/v1/media/00000000-0000-4000-8000-000000000000", 400),
     ],
 )
 def test_every_response_has_an_id(server, method, path, status):
