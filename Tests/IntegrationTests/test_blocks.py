@@ -20,6 +20,10 @@ EPOCH = re.compile(r'\["[^"]+", ?(\d+)\]')
 SHORT = encode(tone(1))
 
 
+# Its id, in problems.
+REQUEST = re.compile(r'"request": "[0-9a-f]{32}"')
+
+
 def shape(responses: list, own: dict[str, str]) -> str:
     """Responses without the parts that differ between requests: ids are numbered in order, those of `own` get names."""
     names = dict(own)
@@ -28,6 +32,7 @@ def shape(responses: list, own: dict[str, str]) -> str:
         return names.setdefault(match[0], f"id {len(names)}")
 
     text = UUID.sub(named, json.dumps(responses, sort_keys=True, indent=1))
+    text = REQUEST.sub('"request": ""', text)
     text = REMAINING.sub('"remainingMs": 0', TIME.sub("time", text))
     return EPOCH.sub(r"position \1", SIGNED.sub(r"\1=", text))
 

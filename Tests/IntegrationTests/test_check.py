@@ -164,7 +164,8 @@ def test_a_firewall_that_drops_the_gateways_udp(make_server):
             server = make_server({"gateway": {"port": 3480, "workers": 1}})
             assert "over UDP 127.0.0.1:3480" in line(check(server, code=0), "Gateway")
             namespace.rules(
-                "table inet firewall { chain input { type filter hook input priority filter; udp dport 3480 drop; } }"
+                "table inet firewall { chain input { type filter hook input priority filter;\n"
+                "udp dport 3480 drop\n}\n}"
             )
             text = check(server, code=1)
             server.stop()

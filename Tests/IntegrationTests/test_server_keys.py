@@ -350,6 +350,7 @@ def test_keys_are_made_without_a_server_and_survive_a_restart(make_server):
     server = make_server(started=False)
     server.directory.mkdir(parents=True, exist_ok=True)
     server.config.write_text(json.dumps(server.settings))
+    server.command("migrate", "--new")
     key = create(server, "users")
     server.start()
     assert key.put_user("early")["ext"] == "early"

@@ -48,6 +48,12 @@ package struct ClientSocket: ~Copyable {
         close(descriptor)
     }
 
+    /// Has the connection reset when it is closed, which a server notices at once even in the middle of a response.
+    package func resetOnClose() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// Releases the descriptor without closing it.
     package consuming func release() -> Int32 {
         let descriptor = descriptor

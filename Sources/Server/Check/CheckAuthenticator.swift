@@ -20,10 +20,10 @@ struct CheckAuthenticator: RealtimeAuthenticator {
     func admit(from origin: SessionOrigin) throws { try authenticator.admit(from: origin) }
 
     func admit(
-        token: String, endpoint: EndpointID?, secret: String?
+        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
         guard endpoint == nil, let admitted = checks.admit(token) else {
-            return try await authenticator.admit(token: token, endpoint: endpoint, secret: secret)
+            return try await authenticator.admit(token: token, endpoint: endpoint, secret: secret, client: client)
         }
         let grant = EndpointGrant(endpoint: admitted.endpoint, showsPresence: false)
         return (admitted.principal, admitted.expiresAt, grant)

@@ -36,11 +36,12 @@ struct ConfigurationOptions: ParsableArguments {
 
     func validate() throws {
         // Of a repeated option, the last would win silently. Those in `settings` are checked with their values.
+        let arguments = ProcessInfo.processInfo.arguments.dropFirst()
+        let lists: Set<String> = arguments.first == "key" ? ["--scope", "--address"] : []
         var given: Set<String> = []
-        for argument in ProcessInfo.processInfo.arguments.dropFirst()
-        where argument.hasPrefix("--") && !settings.contains(argument) {
+        for argument in arguments where argument.hasPrefix("--") && !settings.contains(argument) {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument
-            guard given.insert(name).inserted else { throw ValidationError("\(name) is given twice: give it once.") }
+            guard lists.contains(name) || given.insert(name).inserted else { throw ValidationError("\(name) is given twice: give it once.") }
         }
     }
 

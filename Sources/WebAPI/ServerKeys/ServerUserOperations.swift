@@ -14,6 +14,10 @@ package enum ServerUserOperations {
 
     package static let schemas: [(String, Schema)] = [
         (
+            "UserReference",
+            .either([.identifier, .text(minimum: 5, maximum: 132, pattern: "^ext:[!-~]{1,128}$")])
+        ),
+        (
             "ServerUser",
             .object([
                 .required("id", .identifier), .optional("ext", .text(), "The app's own id, without `ext:`."),
@@ -24,9 +28,7 @@ package enum ServerUserOperations {
         )
     ]
 
-    static let reference = Schema.either([
-        .identifier, .text(minimum: 5, maximum: 132, pattern: "^ext:[!-~]{1,128}$"),
-    ])
+    static let reference = Schema.named("UserReference")
     private static let user = Operation.Parameter.path(
         "user", reference, "The user's id, or `ext:` and the app's own id, percent-encoded where needed.")
     private static let userResponse = Schema.object([.required("user", .named("ServerUser"))])

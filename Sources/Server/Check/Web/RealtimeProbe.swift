@@ -81,6 +81,7 @@ struct RealtimeProbe: Sendable {
     func runEvents() async -> CheckOutcome {
         await run { (token: String?) throws(WebConnection.Failure) -> CheckOutcome in
             var connection = try WebConnection.open(address, name: name, authorities: authorities)
+            connection.resetOnClose()
             try connection.request(
                 "POST", "/v1/realtime/sse", at: address, headers: [("Content-Type", "application/json")],
                 body: Self.hello(token))
@@ -133,7 +134,8 @@ struct RealtimeProbe: Sendable {
 
     /// The object of a hello.
     private static func hello(_ token: String?) -> String {
-        #"{"token":"\#(token ?? "switchboard-check")","client":"switchboard-check"}"#
+        let client = #"{"name":"switchboard-check","version":"\#(ServerVersion.text)"}"#
+        return #"{"token":"\#(token ?? "switchboard-check")","client":\#(client)}"#
     }
 
     /// - Parameter payload: the text of the first frame: the hello's result, or an error.

@@ -67,6 +67,9 @@ struct WebConnection: ~Copyable {
         self.security = security
     }
 
+    /// Has the connection reset when the check is done, so that a stream ends at once for the server.
+    func resetOnClose() { socket.resetOnClose() }
+
     private func handshake() throws(Failure) {
         guard let security else { return }
         let deadline = SystemClock.now().adding(nanoseconds: Self.handshakeNanoseconds)

@@ -107,8 +107,9 @@ private final class EchoLoop {
 
     func run() {
         var nextTick = SystemClock.now().nanoseconds
-        while !isStopped {
+        while true {
             for command in worker.takeCommands() { handle(command) }
+            if isStopped { break }
             let now = SystemClock.now()
             if now.nanoseconds >= nextTick {
                 nextTick = now.nanoseconds &+ Self.tickInterval
