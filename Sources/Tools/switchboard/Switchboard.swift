@@ -41,7 +41,9 @@ struct ConfigurationOptions: ParsableArguments {
         var given: Set<String> = []
         for argument in arguments where argument.hasPrefix("--") && !settings.contains(argument) {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument
-            guard lists.contains(name) || given.insert(name).inserted else { throw ValidationError("\(name) is given twice: give it once.") }
+            guard lists.contains(name) || given.insert(name).inserted else {
+                throw ValidationError("\(name) is given twice: give it once.")
+            }
         }
     }
 

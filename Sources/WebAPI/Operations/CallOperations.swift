@@ -53,7 +53,7 @@ package enum CallOperations {
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],
             responses: [
-                .ok(.object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())]))
+                .ok(.named("CallPage"))
             ]
         ) { request in
             let principal = try request.requirePrincipal()
@@ -77,7 +77,7 @@ package enum CallOperations {
     private static func get(_ service: CallService) -> Operation {
         Operation(
             name: "calls.get", method: .get, path: "/v1/calls/{call}", summary: "One call.",
-            parameters: [callParameter], responses: [.ok(.object([.required("call", .named("Call"))]))],
+            parameters: [callParameter], responses: [.ok(.named("CallDocument"))],
             problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()

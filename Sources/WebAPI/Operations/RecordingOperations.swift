@@ -59,7 +59,7 @@ package enum RecordingOperations {
                 "The recordings of a call during which the user was joined, ordered by start. A recording belongs as a "
                 + "whole to every user who was joined at any time during it.",
             parameters: [callParameter],
-            responses: [.ok(.object([.required("recordings", .list(.named("Recording")))]))], problems: [.notFound]
+            responses: [.ok(.named("RecordingList"))], problems: [.notFound]
         ) { request in
             let principal = try request.requirePrincipal()
             let call = try request.identifier("call", of: CallID.self)

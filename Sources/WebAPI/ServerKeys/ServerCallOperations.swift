@@ -14,9 +14,7 @@ package enum ServerCallOperations {
     }
 
     private static let callParameter = Operation.Parameter.path("call", .identifier, "The call's id.")
-    private static let callResponse = Schema.object([
-        .required("call", .named("Call")), .optional("duplicate", .boolean, "The request was already executed."),
-    ])
+    private static let callResponse = Schema.named("ServerCallResult")
 
     private struct CreateBody: Decodable {
         var clientID: ClientID
@@ -72,7 +70,7 @@ package enum ServerCallOperations {
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],
             responses: [
-                .ok(.object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())]))
+                .ok(.named("CallPage"))
             ], problems: [.notFound], limit: .serverKeys
         ) { request in
             _ = try request.requireKey()
@@ -100,7 +98,7 @@ package enum ServerCallOperations {
         Operation(
             name: "server.calls.get", method: .get, path: "/v1/server/calls/{call}", summary: "One call.",
             access: .serverKey(.callsRead), isRealtime: false, parameters: [callParameter],
-            responses: [.ok(.object([.required("call", .named("Call"))]))], problems: [.notFound], limit: .serverKeys
+            responses: [.ok(.named("CallDocument"))], problems: [.notFound], limit: .serverKeys
         ) { request in
             _ = try request.requireKey()
             let id = try request.identifier("call", of: CallID.self)
@@ -140,7 +138,7 @@ package enum ServerCallOperations {
             name: "server.calls.recordings", method: .get, path: "/v1/server/calls/{call}/recordings",
             summary: "The recordings of a call, ordered by start, with the URLs of their files.",
             access: .serverKey(.recordings), isRealtime: false, parameters: [callParameter],
-            responses: [.ok(.object([.required("recordings", .list(.named("Recording")))]))], problems: [.notFound],
+            responses: [.ok(.named("RecordingList"))], problems: [.notFound],
             limit: .serverKeys
         ) { request in
             _ = try request.requireKey()

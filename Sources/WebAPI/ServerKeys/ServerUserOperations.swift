@@ -25,13 +25,21 @@ package enum ServerUserOperations {
                 .required("languages", .list(.text())), .required("callWaiting", .boolean),
                 .required("disabled", .boolean), .required("createdAt", .time),
             ])
-        )
+        ),
+        ("ServerUserResult", .object([.required("user", .named("ServerUser"))])),
+        (
+            "ServerCallResult",
+            .object([
+                .required("call", .named("Call")),
+                .optional("duplicate", .boolean, "The request was already executed."),
+            ])
+        ),
     ]
 
     static let reference = Schema.named("UserReference")
     private static let user = Operation.Parameter.path(
         "user", reference, "The user's id, or `ext:` and the app's own id, percent-encoded where needed.")
-    private static let userResponse = Schema.object([.required("user", .named("ServerUser"))])
+    private static let userResponse = Schema.named("ServerUserResult")
 
     private struct UserResponse: Encodable { var user: ServerUserDocument }
 
