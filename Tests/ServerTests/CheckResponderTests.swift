@@ -36,6 +36,11 @@ struct CheckResponderTests {
         }
     }
 
+    /// On a thread of its own: the gateway ends a leg after half a minute without ICE checks.
+    private func run(_ probe: GatewayProbe) async -> CheckOutcome {
+        await withTaskExecutorPreference(ThreadExecutor()) { await probe.run() }
+    }
+
     @Test("a token is good for one hello, for half a minute") func tokens() async throws {
         let responder = responder()
         let token = try #require(await responder.handle(.helloToken).lines.first)
@@ -68,7 +73,7 @@ struct CheckResponderTests {
     @Test("a packet goes from one leg to the other, and no leg is left") func legs() async throws {
         let gateway = try gateway()
         defer { gateway.stop() }
-        let outcome = await GatewayProbe(server: server(responder(gateway))).run()
+        let outcome = await run(GatewayProbe(server: server(responder(gateway))))
         guard case .passed(let detail, let warnings) = outcome else {
             Issue.record("The check of the gateway: \(outcome)")
             return
@@ -90,7 +95,7 @@ struct CheckResponderTests {
             server: server(responder(gateway)) { line in
                 line.replacing(#/(a=candidate:\S+ 1 udp \d+ \S+) \d+/#) { "\($0.output.1) 9" }
             })
-        guard case .failed(let problem) = await probe.run() else {
+        guard case .failed(let problem) = await run(probe) else {
             Issue.record("The check works without the gateway's port.")
             return
         }
@@ -106,7 +111,7 @@ struct CheckResponderTests {
             server: server(responder(gateway)) { line in
                 line.replacing(#/a=fingerprint:sha-256 [0-9A-Fa-f:]+/#) { _ in "a=fingerprint:sha-256 \(other)" }
             })
-        guard case .failed(let problem) = await probe.run() else {
+        guard case .failed(let problem) = await run(probe) else {
             Issue.record("The check trusts any certificate.")
             return
         }
@@ -122,6 +127,6 @@ struct CheckResponderTests {
             await responder.handle(.leg(call: "c", leg: "0", sdp: String(repeating: "a", count: 70_000))).error != nil)
         #expect(await self.responder().handle(.leg(call: "c", leg: "0", sdp: "")).error != nil)
         #expect(gateway.stats.legs == 0)
-        #expect(await GatewayProbe(server: server(self.responder())).run().status == .failed)
+        #expect(await run(GatewayProbe(server: server(self.responder()))).status == .failed)
     }
 }
