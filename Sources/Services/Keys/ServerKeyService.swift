@@ -75,7 +75,7 @@ extension ServerKeyService {
     package func authenticate(_ request: Request) throws(ServerKeyRefusal) -> KeyPrincipal {
         var presented: ServerKeyID?
         do throws(ServerKeyRefusal) {
-            guard let text = Self.bearer(in: request.authorization), ServerKey.hasPrefix(text) else {
+            guard let text = BearerToken.read(from: request.authorization), ServerKey.hasPrefix(text) else {
                 throw ServerKeyRefusal.missing
             }
             let key = try Self.parse(text)
@@ -111,12 +111,6 @@ extension ServerKeyService {
         } catch {
             throw .malformed(error)
         }
-    }
-
-    /// RFC 6750 section 2.1.
-    private static func bearer(in authorization: String?) -> String? {
-        guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return nil }
-        return String(authorization.dropFirst(7))
     }
 }
 

@@ -101,8 +101,8 @@ extension RequestAuthenticator {
     }
 
     private static func bearerToken(in authorization: String?) throws -> String {
-        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else { throw Problem.noAccessToken }
-        return String(authorization.dropFirst(7))
+        guard let token = BearerToken.read(from: authorization) else { throw Problem.noAccessToken }
+        return token
     }
 }
 
