@@ -14,19 +14,13 @@ final class EchoWorker: Sendable {
         case stop
     }
 
-    private struct State {
-        var commands: [Command] = []
-        var lastID: LegID = 0
-    }
-
-    private let state = Mutex(State())
-    private let wake: WakeSignal
+    fileprivate let mailbox: CommandMailbox<Command>
+    private let lastID = Atomic<LegID>(0)
     private let thread = Mutex<WorkerThread?>(nil)
 
     init() throws {
-        guard let wake = WakeSignal() else { throw MediaFailure("no more descriptors: raise ulimit -n") }
-        self.wake = wake
-        let started = WorkerThread.start("echo-media") { [self] in EchoLoop(self, wake)?.run() }
+        mailbox = try CommandMailbox()
+        let started = WorkerThread.start("echo-media") { [self] in EchoLoop(self)?.run() }
         guard let started else { throw MediaFailure("the system starts no more threads") }
         thread.withLock { $0 = started }
     }
@@ -35,37 +29,20 @@ final class EchoWorker: Sendable {
     func open(
         _ plan: EchoLegPlan, _ counts: EchoCounts, report: @escaping @Sendable (LegID, EchoLegEvent) -> Void
     ) -> LegID {
-        let id = state.withLock { state in
-            state.lastID &+= 1
-            let id = state.lastID
-            state.commands.append(.open(id, plan, counts) { report(id, $0) })
-            return id
-        }
-        wake.raise()
+        let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
+        mailbox.post(.open(id, plan, counts) { report(id, $0) })
         return id
     }
 
-    func change(_ leg: LegID, _ change: EchoChange) { post(.change(leg, change)) }
+    func change(_ leg: LegID, _ change: EchoChange) { mailbox.post(.change(leg, change)) }
 
     /// Closes the leg, which then reports nothing more.
-    func close(_ leg: LegID) { post(.close(leg)) }
+    func close(_ leg: LegID) { mailbox.post(.close(leg)) }
 
     /// Closes every leg, and waits for the thread, which takes milliseconds.
     func stop() {
-        post(.stop)
+        mailbox.post(.stop)
         thread.withLock { $0 }?.join()
-    }
-
-    private func post(_ command: Command) {
-        state.withLock { $0.commands.append(command) }
-        wake.raise()
-    }
-
-    fileprivate func takeCommands() -> [Command] {
-        state.withLock { state in
-            defer { state.commands.removeAll(keepingCapacity: true) }
-            return state.commands
-        }
     }
 }
 
@@ -89,18 +66,16 @@ private final class EchoLoop {
     private static let tickInterval: UInt64 = 20_000_000
 
     private let worker: EchoWorker
-    private let wake: WakeSignal
     private let queue: EventQueue
     private let tools: MediaTools
     private var legs: [EchoWorker.LegID: EchoLeg] = [:]
     private var isStopped = false
 
-    init?(_ worker: EchoWorker, _ wake: WakeSignal) {
-        guard let queue = EventQueue(), let tools = MediaTools(), queue.watch(wake.descriptor, as: Self.wakeTag) else {
-            return nil
-        }
+    init?(_ worker: EchoWorker) {
+        guard let queue = EventQueue(), let tools = MediaTools(),
+            queue.watch(worker.mailbox.wake.descriptor, as: Self.wakeTag)
+        else { return nil }
         self.worker = worker
-        self.wake = wake
         self.queue = queue
         self.tools = tools
     }
@@ -108,7 +83,7 @@ private final class EchoLoop {
     func run() {
         var nextTick = SystemClock.now().nanoseconds
         while true {
-            for command in worker.takeCommands() { handle(command) }
+            for command in worker.mailbox.takeAll() { handle(command) }
             if isStopped { break }
             let now = SystemClock.now()
             if now.nanoseconds >= nextTick {
@@ -122,7 +97,7 @@ private final class EchoLoop {
                 legs.isEmpty ? -1 : Int32(clamping: (nextTick &- min(nextTick, now.nanoseconds)) / 1_000_000 &+ 1)
             for index in 0..<queue.wait(milliseconds: wait) {
                 let tag = queue[index]
-                if tag == Self.wakeTag { wake.clear() } else { read(tag) }
+                if tag == Self.wakeTag { worker.mailbox.wake.clear() } else { read(tag) }
             }
         }
         for leg in legs.values { leg.close() }

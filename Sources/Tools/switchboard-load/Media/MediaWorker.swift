@@ -29,17 +29,15 @@ final class MediaWorker: Sendable {
         var speech: SpokenClip?
     }
 
-    private let mailbox = Mutex<[Command]>([])
-    private let wake: WakeSignal
+    fileprivate let mailbox: CommandMailbox<Command>
     private let thread = Mutex<WorkerThread?>(nil)
     let load: Load
 
     init(_ number: Int, _ load: Load) throws {
-        guard let wake = WakeSignal() else { throw MediaFailure("no more descriptors: raise ulimit -n") }
-        self.wake = wake
+        mailbox = try CommandMailbox()
         self.load = load
         let started = WorkerThread.start("load-media-\(number)") { [self] in
-            MediaLoop(self, wake)?.run()
+            MediaLoop(self)?.run()
         }
         guard let started else { throw MediaFailure("the system starts no more threads") }
         thread.withLock { $0 = started }
@@ -64,21 +62,11 @@ final class MediaWorker: Sendable {
         await withCheckedContinuation { post(.collect($0)) }
     }
 
-    func post(_ command: Command) {
-        mailbox.withLock { $0.append(command) }
-        wake.raise()
-    }
+    func post(_ command: Command) { mailbox.post(command) }
 
     func stop() {
         post(.stop)
         thread.withLock { $0 }?.join()
-    }
-
-    fileprivate func takeCommands() -> [Command] {
-        mailbox.withLock { commands in
-            defer { commands.removeAll(keepingCapacity: true) }
-            return commands
-        }
     }
 }
 
@@ -89,7 +77,6 @@ private final class MediaLoop {
     private static let maxWaitMilliseconds: Int32 = 5
 
     private let worker: MediaWorker
-    private let wake: WakeSignal
     private let queue: EventQueue
     private let tools: MediaTools
     private var legs: [MediaLeg?] = []
@@ -110,19 +97,18 @@ private final class MediaLoop {
         static func < (left: Due, right: Due) -> Bool { left.at < right.at }
     }
 
-    init?(_ worker: MediaWorker, _ wake: WakeSignal) {
-        guard let queue = EventQueue(), let tools = MediaTools(), queue.watch(wake.descriptor, as: Self.wakeTag) else {
-            return nil
-        }
+    init?(_ worker: MediaWorker) {
+        guard let queue = EventQueue(), let tools = MediaTools(),
+            queue.watch(worker.mailbox.wake.descriptor, as: Self.wakeTag)
+        else { return nil }
         self.worker = worker
-        self.wake = wake
         self.queue = queue
         self.tools = tools
     }
 
     func run() {
         while !isStopped {
-            for command in worker.takeCommands() { handle(command) }
+            for command in worker.mailbox.takeAll() { handle(command) }
             let now = SystemClock.now().nanoseconds
             while let due = agenda.min, due.at <= now {
                 agenda.removeMin()
@@ -134,7 +120,7 @@ private final class MediaLoop {
             let count = queue.wait(milliseconds: Int32(wait))
             for index in 0..<count {
                 let tag = queue[index]
-                if tag == Self.wakeTag { wake.clear() } else { read(Int(clamping: tag)) }
+                if tag == Self.wakeTag { worker.mailbox.wake.clear() } else { read(Int(clamping: tag)) }
             }
         }
         for leg in legs { leg?.close() }
