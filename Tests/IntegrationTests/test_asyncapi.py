@@ -186,6 +186,25 @@ def test_wrong_frames_are_reported(server):
     assert len(asyncapi.take_violations()) == 3
 
 
+@pytest.mark.parametrize("version", ["1.0", None, "", "x" * 65, "1.0é", 1])
+def test_a_hello_is_as_described(server, document, version):
+    """The client's name is accepted in what the schema has, and refused otherwise; the result has nothing else."""
+    person = server.user()
+    client = {"name": "Test"} if version is None else {"name": "Test", "version": version}
+    frame = {"id": 1, "hello": {"token": person.token, "client": client}}
+    is_described = asyncapi.Frames(document).kinds(frame, asyncapi.Frames(document).client) == ["hello"]
+    with RawSocket(server.port) as socket:
+        socket.send(frame)
+        response = socket.response(1)
+    if version == "1.0":
+        listed = document["components"]["schemas"]["HelloResult"]["properties"]
+        assert set(response["result"]) <= set(listed) and set(response["result"]["server"]) == {"name", "version"}
+    else:
+        assert response["error"]["field"].startswith("hello.client.version")
+        # JSON Schema counts characters, so that the alphabet is in the description alone.
+        assert is_described == (version == "1.0é")
+
+
 def test_server_sent_events_are_as_described(server, document):
     """A session as the document says: hello by POST, frames in the response, further frames by POST."""
     person = server.user()

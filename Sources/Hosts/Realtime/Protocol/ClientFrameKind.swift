@@ -1,3 +1,5 @@
+import Model
+
 /// The kinds of frames that a client sends. Each has one member of this name, and an `id` unless it is a heartbeat.
 package enum ClientFrameKind: String, Hashable, Sendable, CaseIterable {
     case hello, listen, unlisten, request, token, heartbeat
@@ -96,8 +98,11 @@ extension ClientFrameKind {
             "resume", .byStream(.position),
             "The streams to listen to from the start, each with the position up to which the client has it."),
         .optional(
-            "client", .object([.required("name", .text()), .optional("version", .text())]),
-            "The program, for the operator."),
+            "client",
+            .object([
+                .required("name", .text(maxBytes: ClientInfo.maxLength)),
+                .required("version", .text(maxBytes: ClientInfo.maxLength)),
+            ]), "The library or program, in printable ASCII, which the user sees with the session."),
     ]
 
     private static let helloResultMembers: [ProtocolMember] = [
@@ -105,6 +110,7 @@ extension ClientFrameKind {
         .optional("secret", .text(), "The secret of a new endpoint, which the client stores."),
         .required("heartbeat", .integer(), "Seconds between the server's heartbeats."),
         .required("serverTime", .time),
+        .optional("server", .object([.required("name", .text()), .required("version", .text())])),
         .required(
             "resumed", .byStream(.choice(["ok", "reset"])),
             "For each resumed stream: `ok` if changes continue it, `reset` if a reset follows."),
