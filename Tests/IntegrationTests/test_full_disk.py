@@ -12,6 +12,7 @@ import httpx
 import pytest
 from switchboard_tests.disks import needs_mount
 from switchboard_tests.endpoint import Endpoint, RequestError
+from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server, refused
 from switchboard_tests.waiting import wait_until
 
@@ -58,6 +59,8 @@ def test_writes_are_refused_until_there_is_room(server_on_a_small_disk):
     user, newcomer = server.users(2)
     rename = lambda name: user.request("PATCH", "/v1/me", {"displayName": name})
     assert rename("Before").status_code == 200
+    with RawSocket(server.port) as socket:
+        socket.hello(user, endpoint=user.endpoint, secret=user.secret)
     fill(server)
 
     # What is left of the log's last page may take a few more.
@@ -87,6 +90,12 @@ def test_writes_are_refused_until_there_is_room(server_on_a_small_disk):
             await endpoint.open()
         assert unknown.value.type == "storage_full"
         await endpoint.close()
+
+    # One that is known still connects, also if it has another version, which cannot be stored.
+    with RawSocket(server.port) as socket:
+        hello = {"token": user.token, "endpoint": user.endpoint, "secret": user.secret}
+        socket.send({"id": 1, "hello": hello | {"client": {"name": "Test", "version": "2.0"}}})
+        assert "result" in socket.response(1)
 
     asyncio.run(over_realtime())
     # It is told once, by the probe, and not for each refused write.

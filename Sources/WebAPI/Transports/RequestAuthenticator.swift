@@ -125,7 +125,8 @@ extension RequestAuthenticator {
         }
         let grant = EndpointGrant(
             endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
-        if let client { try await accounts.setClient(client, of: principal) }
+        // It is only shown to the user: no reason to refuse the hello while the disk is full.
+        if let client { try? await accounts.setClient(client, of: principal) }
         return (principal, expiresAt, grant)
     }
 
