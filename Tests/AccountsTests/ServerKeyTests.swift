@@ -152,4 +152,14 @@ import Wire
         counter.add(counted)
         #expect(counter.removeAll() == [counted])
     }
+
+    @Test func theLastRequestIsKept() {
+        var counter = RefusalCounter()
+        let requests = [RequestID.make(), RequestID.make()]
+        for request in requests {
+            counter.add(AuditEntry(actor: .unknown, action: "hello", outcome: "misplaced_key", request: request))
+        }
+        let entries = counter.removeAll()
+        #expect(entries.map(\.count) == [2] && entries.map(\.request) == [requests[1]])
+    }
 }

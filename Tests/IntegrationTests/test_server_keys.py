@@ -14,6 +14,7 @@ import httpx
 import pytest
 from switchboard_tests import server_keys
 from switchboard_tests.endpoint import client_id
+from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP, User, refused, tool
 from switchboard_tests.server_keys import SCOPES, ServerKey, audit, create, listed
 from switchboard_tests.waiting import wait_until
@@ -387,6 +388,23 @@ def test_every_write_is_in_the_audit_log(make_server):
     assert server.command("audit", "--since", "2099-01-01T00:00:00Z") == ""
     assert "--since is a time" in tool(server, "audit", "--since", "yesterday").stderr
     server.stop()
+
+
+def test_an_entry_names_its_request(server):
+    """The id that the response of a write or of a refusal had; a command has none."""
+    key = create(server, "users")
+    done = key.request("PUT", "/v1/server/users/ext:traced", {"displayName": "Ann"})
+    refused = key.get("/v1/server/calls")
+    assert (done.status_code, refused.status_code) == (201, 403)
+    with RawSocket(server.port) as client:
+        client.send({"id": 1, "hello": {"token": key.text}})
+        misplaced = client.response(1)["error"]["request"]
+    entries = {entry.get("request"): entry for entry in audit(server)}
+    assert entries[misplaced]["action"] == "hello"
+    assert entries[done.headers["Switchboard-Request"]]["action"] == "server.users.put"
+    assert entries[refused.headers["Switchboard-Request"]]["action"] == "server.calls.list"
+    assert not any("request" in entry for entry in entries.values() if entry["action"] == "key.create")
+    assert done.headers["Switchboard-Request"] in server.command("audit")
 
 
 def test_no_secret_is_legible_anywhere(make_server, tmp_path):

@@ -13,6 +13,12 @@ package struct RequestID: Hashable, Sendable {
     /// The id of the request that the current task handles, if it handles one. Tasks that it starts inherit it.
     @TaskLocal package static var current: RequestID?
 
+    /// Reads an id that was stored. Nil if the text is none.
+    package init?(_ text: String) {
+        guard text.utf8.count == 32, text.utf8.allSatisfy(Self.isDigit) else { return nil }
+        self.text = text
+    }
+
     /// The trace id of a `traceparent` header (W3C Trace Context, section 3.2), such as
     /// `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. Nil if the header is not valid.
     package init?(traceparent: String) {

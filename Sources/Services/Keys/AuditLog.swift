@@ -41,6 +41,7 @@ package final class AuditLog: Service {
         ]
         if let subject = entry.subject { metadata["subject"] = "\(subject)" }
         if let address = entry.address { metadata["address"] = "\(address)" }
+        if let request = entry.request { metadata["request"] = "\(request.text)" }
         if entry.count != 1 { metadata["count"] = "\(entry.count)" }
         logger.notice("audit", metadata: metadata)
     }

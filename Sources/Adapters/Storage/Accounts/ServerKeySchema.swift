@@ -1,8 +1,7 @@
 extension DatabaseSchema {
     /// Server keys, as digests; the audit log; and the key that opened a sign-in.
     ///
-    /// `audit.id` increases with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY). `audit.request_id`
-    /// is reserved.
+    /// `audit.id` increases with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY).
     static let serverKeys: [Migration] = [
         Migration(
             31, "server keys",

@@ -7,19 +7,21 @@ extension StoreTransaction {
         let actor = entry.actor.columns
         try sql.execute(
             """
-            INSERT INTO audit (at, actor_kind, actor_id, action, subject, outcome, address, count)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT INTO audit (at, actor_kind, actor_id, action, subject, outcome, address, count, request_id)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """,
             [
                 .time(entry.at ?? now), .text(actor.kind), .text(actor.id), .text(entry.action), .text(entry.subject),
                 .text(entry.outcome), .text(entry.address), .integer(entry.count),
+                .text(entry.request?.text),
             ])
     }
 
     package func auditEntries(since time: Timestamp, limit: Int) throws -> [AuditEntry] {
         try sql.query(
             """
-            SELECT id, at, actor_kind, actor_id, action, subject, outcome, address, count FROM audit
+            SELECT id, at, actor_kind, actor_id, action, subject, outcome, address, count, request_id
+            FROM audit
             WHERE at >= ?1 ORDER BY id DESC LIMIT ?2
             """, [.time(time), .integer(limit)]
         ).reversed().map { row in
@@ -27,7 +29,7 @@ extension StoreTransaction {
                 id: try row.integer(0), at: try row.time(1),
                 actor: AuditActor(kind: try row.text(2), id: try row.textIfPresent(3)), action: try row.text(4),
                 subject: try row.textIfPresent(5), outcome: try row.text(6), address: try row.textIfPresent(7),
-                count: try row.integer(8))
+                count: try row.integer(8), request: try row.textIfPresent(9).flatMap { RequestID($0) })
         }
     }
 

@@ -1,7 +1,7 @@
 import Model
 
 extension AuditEntry {
-    /// `{"at":…,"actor":"key:…","action":…,"subject":…,"outcome":…,"address":…,"count":…}`
+    /// `{"at":…,"actor":"key:…","action":…,"subject":…,"outcome":…,"address":…,"count":…,"request":…}`
     package var json: String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -12,6 +12,7 @@ extension AuditEntry {
             writer.member("outcome", outcome)
             writer.member("address", address)
             writer.member("count", count)
+            writer.member("request", request?.text)
         }
         return writer.text
     }
@@ -20,7 +21,7 @@ extension AuditEntry {
     package var line: String {
         [
             at?.text ?? "-", actor.text, action, subject ?? "-", count == 1 ? outcome : "\(outcome) × \(count)",
-            address ?? "-",
+            address ?? "-", request?.text ?? "-",
         ].joined(separator: "\t")
     }
 }

@@ -19,10 +19,12 @@ package struct AuditEntry: Hashable, Sendable {
     package var address: String?
     /// How often it happened within a minute: refusals are counted.
     package var count: Int64
+    /// The request that did it, or the last of those that are counted; nil on the command line.
+    package var request: RequestID?
 
     package init(
         id: Int64? = nil, at: Timestamp? = nil, actor: AuditActor, action: String, subject: String? = nil,
-        outcome: String = done, address: String? = nil, count: Int64 = 1
+        outcome: String = done, address: String? = nil, count: Int64 = 1, request: RequestID? = .current
     ) {
         self.id = id
         self.at = at
@@ -32,6 +34,7 @@ package struct AuditEntry: Hashable, Sendable {
         self.outcome = outcome
         self.address = address
         self.count = count
+        self.request = request
     }
 }
 

@@ -258,7 +258,7 @@ extension Session {
         let origin = transport.origin
         let admitted = exchange(&admitted, with: nil)
         runTask {
-            await Problem.catching {
+            await Self.identified {
                 if let admitted { return admitted }
                 try services.authenticator.admit(from: origin)
                 return try await services.authenticator.admit(
@@ -294,7 +294,7 @@ extension Session {
     private func verify(_ id: Int64, _ token: String) {
         let services = services
         runTask {
-            await Problem.catching { try await services.authenticator.authenticate(token: token) }
+            await Self.identified { try await services.authenticator.authenticate(token: token) }
         } completion: { session, result in
             let verified = result.flatMap { principal, expiresAt in
                 services.notRevoked(principal).map { (principal: $0, expires: session.deadline(of: expiresAt)) }
@@ -308,7 +308,7 @@ extension Session {
         guard let principal = machine.principal else { return }
         let services = services
         runTask {
-            await Problem.catching { try await services.source.open(stream, after: after, for: principal) }
+            await Self.identified { try await services.source.open(stream, after: after, for: principal) }
         } completion: { session, result in
             session.run { machine, actions in
                 machine.opened(
@@ -331,6 +331,18 @@ extension Session {
             return .problem(problem)
         } completion: { session, result in
             session.run { machine, actions in machine.handled(id, result, at: session.now, into: &actions) }
+        }
+    }
+
+    /// Runs an operation with the id of a new request, which its log lines, its audit entries and its problem have.
+    private static func identified<Value: Sendable>(
+        _ operation: @Sendable () async throws -> Value
+    ) async -> Result<Value, Problem> {
+        let request = RequestID.make()
+        return await RequestID.$current.withValue(request) { await Problem.catching(operation) }.mapError { problem in
+            var problem = problem
+            problem.request = request
+            return problem
         }
     }
 
