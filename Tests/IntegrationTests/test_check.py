@@ -1,4 +1,7 @@
-"""`switchboard check` of HTTP, its certificate, realtime, the gateway and the disk; test_operation.py has the relay."""
+"""`switchboard check` of HTTP, its certificate, realtime, the gateway, keys and the disk.
+
+test_operation.py has the relay.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from switchboard_tests import metrics, namespaces
 from switchboard_tests.certificates import Authority, self_signed
 from switchboard_tests.ports import free_port
 from switchboard_tests.server import Server, tool
+from switchboard_tests.server_keys import create
 from switchboard_tests.waiting import wait_until
 
 
@@ -73,6 +77,7 @@ def test_everything_works(server):
         line(text, "Gateway"),
     )
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
+    assert line(text, "Keys") == "Keys: not configured: there are no server keys."
     assert line(text, "Disk").startswith("Disk: works, ")
     assert text.endswith("Everything works.\n")
 
@@ -94,11 +99,29 @@ def test_json_has_every_check(server):
     assert found["status"] == "warning"
     assert statuses(found) == {
         "configuration": {"ok"}, "server": {"ok"}, "http": {"ok"}, "certificate": {"notConfigured"},
-        "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"}, "storage": {"ok"},
+        "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"},
+        "keys": {"notConfigured"}, "storage": {"ok"},
     }
     assert all(one["name"] and one["detail"] and one["milliseconds"] >= 0 for one in found["checks"])
     warned = next(one for one in found["checks"] if one["status"] == "warning")
     assert "set relay.externalAddress" in warned["warnings"][0]
+
+
+def test_keys_that_expire_soon_are_warnings(make_server):
+    server = make_server()
+    for name, expires in (("Shop", "100d"), ("Reports", "5d"), ("Import", "1h")):
+        create(server, "users", expires=expires, name=name)
+    gone = create(server, "users", expires="1s", name="Test")
+    revoked = create(server, "users", expires="1s", name="Old")
+    server.command("key", "revoke", revoked.id)
+    wait_until(lambda: gone.get("/v1/server/users").status_code == 401, "an expired key")
+    found = next(one for one in document(server, code=0)["checks"] if one["subject"] == "keys")
+    assert (found["status"], found["detail"]) == ("warning", "4 keys")
+    ends = [re.search(r"key (\w+) \(\w{16}\) (has expired|expires in [^:]+):", text) for text in found["warnings"]]
+    assert [end.groups() for end in ends if end] == [
+        ("Reports", "expires in 4 days"), ("Import", "expires in less than a day"), ("Test", "has expired"),
+    ]
+    server.stop()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +134,7 @@ def test_roles_that_are_off_are_not_configured(make_server, role, off):
     server.start()
     found = document(server, code=0)
     assert {subject for subject, status in statuses(found).items() if status == {"notConfigured"}} == {
-        *off, "certificate"
+        *off, "certificate", "keys"
     }
     server.stop()
 
@@ -127,8 +150,9 @@ def test_a_server_that_is_stopped(make_server):
     assert f"FAILS: nothing listens on TCP port {server.port} of 127.0.0.1. Is the server running" in text
     assert line(text, "WebSocket").endswith(f": skipped: HTTP {server.url} does not work.")
     assert line(text, "Gateway") == "Gateway: skipped: Server does not work."
+    assert line(text, "Keys") == "Keys: skipped: Server does not work."
     assert f"UDP 127.0.0.1:{server.relay_port}: FAILS: " in text
-    assert "checks failed. 3 checks were skipped." in text
+    assert "checks failed. 4 checks were skipped." in text
     found = document(server, code=1)
     assert found["status"] == "failed" and statuses(found)["http"] == {"failed"}
     assert "http.port" in next(one["remedy"] for one in found["checks"] if one["subject"] == "http")
@@ -338,7 +362,7 @@ def test_from_another_machine(server):
     for name in ("Server", "Gateway", "Disk"):
         assert line(text, name).startswith(f"{name}: skipped: ")
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
-    assert text.endswith("Everything that was tried works. 3 checks were skipped.\n")
+    assert text.endswith("Everything that was tried works. 4 checks were skipped.\n")
 
 
 @pytest.mark.parametrize("option, value", [("--url", "ftp://127.0.0.1"), ("--address", "calls.example.org")])

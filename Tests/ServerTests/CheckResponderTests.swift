@@ -12,7 +12,7 @@ struct CheckResponderTests {
     private let clock = ManualClock<Timestamp>()
 
     private func responder(_ gateway: GatewayLegs? = nil) -> CheckResponder {
-        CheckResponder(roles: Set(ServerRole.allCases), gateway: gateway, clock: { [clock] in clock.now })
+        CheckResponder(roles: Set(ServerRole.allCases), gateway: gateway, keys: { [] }, clock: { [clock] in clock.now })
     }
 
     private func gateway() throws -> GatewayLegs {

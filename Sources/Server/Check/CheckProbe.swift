@@ -1,6 +1,6 @@
 /// What a check is about: the `subject` in JSON.
 ///
-/// A further part of the server (webhooks, keys that expire) is a case here and a probe in `ServerCheck`.
+/// A further part of the server (such as webhooks) is a case here and a probe in `ServerCheck`.
 enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case configuration
     /// The process that owns the data directory.
@@ -13,6 +13,8 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case relay
     /// relay.externalAddress, compared with what a STUN server elsewhere sees.
     case externalAddress
+    /// Server keys that expire.
+    case keys
     case storage
 }
 

@@ -6,6 +6,8 @@ package enum CheckRequest: Codable, Sendable {
     case helloToken
     /// Answers an offer, as one of the legs of a call that exists only in the gateway. The line is the answer.
     case leg(call: String, leg: String, sdp: String)
+    /// The server keys that were not revoked: one line, a JSON array of `KeyExpiry`.
+    case keyExpiries
     /// Ends a leg.
     case endLeg(call: String, leg: String)
 }

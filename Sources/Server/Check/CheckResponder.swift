@@ -1,4 +1,6 @@
+import Accounts
 import Crypto
+import Foundation
 import Model
 import Services
 import Synchronization
@@ -27,13 +29,18 @@ final class CheckResponder: Sendable {
     /// Those that this process runs.
     private let roles: Set<ServerRole>
     private let gateway: GatewayLegs?
+    private let keys: @Sendable () -> [ServerKeyRecord]
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
-    init(roles: Set<ServerRole>, gateway: GatewayLegs?, clock: @escaping @Sendable () -> Timestamp) {
+    init(
+        roles: Set<ServerRole>, gateway: GatewayLegs?, keys: @escaping @Sendable () -> [ServerKeyRecord],
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         // Without the api there is no gateway, whatever was asked for.
         self.roles = gateway == nil ? roles.subtracting([.gateway]) : roles
         self.gateway = gateway
+        self.keys = keys
         self.clock = clock
     }
 
@@ -41,6 +48,7 @@ final class CheckResponder: Sendable {
         switch request {
         case .roles: ControlResponse(lines: ServerRole.allCases.filter(roles.contains).map(\.rawValue))
         case .helloToken: makeToken()
+        case .keyExpiries: listKeys()
         case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
         case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))
         }
@@ -68,6 +76,16 @@ final class CheckResponder: Sendable {
             state.tokens[token] = now.adding(seconds: Self.seconds)
             return ControlResponse(lines: [token])
         }
+    }
+
+    // MARK: Keys
+
+    private func listKeys() -> ControlResponse {
+        let keys = keys().filter { $0.revokedAt == nil }.map { key in
+            KeyExpiry(id: key.id.text, name: key.name, expiresAt: key.expiresAt?.milliseconds)
+        }
+        guard let json = try? JSONEncoder().encode(keys) else { return ControlResponse(error: "No list of keys.") }
+        return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
     }
 
     // MARK: Legs

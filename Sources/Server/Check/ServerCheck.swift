@@ -1,5 +1,7 @@
 import DatagramIO
 import Foundation
+import Model
+import Storage
 import Wire
 
 /// `switchboard check`: tries what the configuration promises, part by part, against the running server.
@@ -63,7 +65,7 @@ package struct ServerCheck: Sendable {
     /// In the order in which they run.
     func probes(_ server: RunningServer) -> [CheckProbe] {
         [configurationProbe, serverProbe(server)] + webProbes(server) + [gatewayProbe(server)] + relayProbes(server)
-            + [storageProbe]
+            + [keyProbe(server), storageProbe]
     }
 
     // MARK: The configuration and the server
@@ -195,7 +197,18 @@ package struct ServerCheck: Sendable {
         }
     }
 
-    // MARK: Disk
+    // MARK: Keys and disk
+
+    private func keyProbe(_ server: RunningServer) -> CheckProbe {
+        if case .remote = server.state {
+            return CheckProbe(.keys, "Keys", .skipped("they are those of the server's own machine"))
+        }
+        if server.lacks(.api) {
+            return CheckProbe(.keys, "Keys", .notConfigured("the server runs without the role api"))
+        }
+        let probe = KeyProbe(server: server, clock: Timestamp.systemClock)
+        return CheckProbe(.keys, "Keys", needs: [.server]) { await probe.run() }
+    }
 
     private var storageProbe: CheckProbe {
         guard address == nil else {

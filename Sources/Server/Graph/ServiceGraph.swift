@@ -64,7 +64,6 @@ struct ServiceGraph: Sendable {
         }
         gateway = product?.calls.gateway
         let calls = product?.calls
-        let checks = CheckResponder(roles: roles, gateway: gateway, clock: Timestamp.systemClock)
         let accounts = try await AccountParts(configuration, storage, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
             calls?.coordinator.signInsEnded(signIns)
@@ -76,6 +75,9 @@ struct ServiceGraph: Sendable {
             calls?.clock.withdraw(user)
         }
 
+        let checks = CheckResponder(
+            roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
+            clock: Timestamp.systemClock)
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
             limits: configuration.requestLimits, uptime: AccountParts.uptime)

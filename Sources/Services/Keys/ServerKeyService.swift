@@ -46,6 +46,11 @@ package final class ServerKeyService: Sendable {
     }
 }
 
+extension ServerKeyService {
+    /// The keys in memory, the oldest first.
+    package var records: [ServerKeyRecord] { loaded.withLock { $0.table }.records }
+}
+
 // Requests.
 extension ServerKeyService {
     /// A request with a key, before its body is read.

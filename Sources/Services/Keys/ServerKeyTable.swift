@@ -16,6 +16,11 @@ package struct ServerKeyTable: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// All of them, the oldest first.
+    package var records: [ServerKeyRecord] {
+        entries.values.map(\.record).sorted { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }
+    }
+
     /// Finds the record of a key. What is wrong with a key is disclosed only if its digest matches.
     package func find(
         _ id: ServerKeyID, digest: [UInt8], from address: String, at now: Timestamp
