@@ -14,7 +14,7 @@ import { SlotPreferences } from "./slot-preferences.js";
 
 /** A connection that is "disconnected" often recovers by itself; after this time it gets an ICE restart. */
 const DISCONNECTED_TIMEOUT = 2_000;
-/** An ICE restart that does not succeed within this time is followed by a new connection. */
+/** An ICE restart that does not succeed within this time after its answer is followed by a new connection. */
 const ICE_RESTART_TIMEOUT = 6_000;
 /** The longest delay between two attempts, so that a restarted server is reached within a few seconds. */
 const MAX_BACKOFF = 2_000;
@@ -75,6 +75,8 @@ export class Leg extends Emitter {
     #offering;
     #needsOffer = false;
     #needsRestart = false;
+    /** Whether the offer being sent restarts ICE. */
+    #isRestarting = false;
     /** The slots of a change that arrived during an offer. */
     #pendingSlots;
     #failures = 0;
@@ -194,7 +196,7 @@ export class Leg extends Emitter {
         this.#preferences = new SlotPreferences(this.#options.request);
         this.epoch = undefined;
         this.#offering = undefined;
-        this.#needsRestart = false;
+        this.#needsRestart = this.#isRestarting = false;
         this.#senders = {
             microphone: connection.addTransceiver("audio", { direction: "sendonly" }),
             camera: connection.addTransceiver("video", { direction: "sendonly", sendEncodings: layers.map((one) => ({ ...one })) }),
@@ -283,6 +285,7 @@ export class Leg extends Emitter {
             connection.setConfiguration({ ...this.#configuration, iceServers });
             if (this.#needsRestart) connection.restartIce();
         }
+        this.#isRestarting = this.#needsRestart;
         this.#needsOffer = this.#needsRestart = false;
         await connection.setLocalDescription();
         if (isStale()) return;
@@ -292,6 +295,7 @@ export class Leg extends Emitter {
         if (this.epoch !== undefined && this.epoch !== epoch) return void this.renew();
         await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });
         if (isStale()) return;
+        if (this.#isRestarting) this.#expectConnection();
         this.epoch = epoch;
         this.slots.update(slots);
         // A change that arrived meanwhile is newer, or is followed by one that is.
@@ -303,15 +307,27 @@ export class Leg extends Emitter {
     #handleError(connection, error) {
         if (this.#closed || connection !== this.connection || this.#options.isFatal(error)) return;
         this.emit("error", error);
-        if (this.#isTransient(error)) this.#offerLater(connection); else this.#renewLater(error.retryAfter);
+        if (this.#isTransient(error)) this.#offerLater(connection, error.retryAfter); else this.#renewLater(error.retryAfter);
     }
 
-    /** The leg itself works; only the request failed. */
-    #isTransient(error) { return error.isTransient && this.epoch !== undefined && this.state === "connected"; }
+    /**
+     * The leg itself works, or may once ICE is restarted; only the request failed. A change of network often breaks the
+     * socket under the very request that is to follow it.
+     */
+    #isTransient(error) {
+        const mayWork = this.state === "connected" || this.#isRestarting || this.#needsRestart;
+        return error.isTransient && this.epoch !== undefined && mayWork;
+    }
 
-    async #offerLater(connection) {
+    async #offerLater(connection, minimum = 0) {
+        this.#needsRestart ||= this.#isRestarting;
+        // What is needed is in the offer of the timer.
+        this.#needsOffer = false;
+        if (this.#needsRestart) this.#failures += 1;
+        const delay = this.#needsRestart ? this.#backoff : MAX_BACKOFF;
         if (connection.signalingState === "have-local-offer") await connection.setLocalDescription({ type: "rollback" });
-        this.#timer = setTimeout(() => this.#offer(), MAX_BACKOFF);
+        if (this.#closed || connection !== this.connection) return;
+        this.#timer = setTimeout(() => this.#offer(), Math.max(delay, minimum));
     }
 
     /** Replaces the leg: the first time at once, then with exponential backoff. */
@@ -320,9 +336,15 @@ export class Leg extends Emitter {
         clearTimeout(this.#timer);
         clearTimeout(this.#iceTimer);
         this.#setState(this.state === "connecting" ? "connecting" : "reconnecting");
-        const backoff = this.#failures === 0 ? 0 : Math.min(150 * 2 ** this.#failures, MAX_BACKOFF) * (0.6 + 0.4 * Math.random());
+        const delay = Math.max(this.#backoff, minimum);
         this.#failures += 1;
-        this.#timer = setTimeout(() => this.renew(), Math.max(backoff, minimum));
+        this.#timer = setTimeout(() => this.renew(), delay);
+    }
+
+    /** None before the first failure, then exponential. */
+    get #backoff() {
+        if (this.#failures === 0) return 0;
+        return Math.min(150 * 2 ** this.#failures, MAX_BACKOFF) * (0.6 + 0.4 * Math.random());
     }
 
     // Connection state
@@ -340,12 +362,18 @@ export class Leg extends Emitter {
         } else if (ice === "disconnected") {
             this.#setState("reconnecting");
             clearTimeout(this.#iceTimer);
-            this.#iceTimer = setTimeout(() => this.#restartICE(), DISCONNECTED_TIMEOUT);
+            this.#iceTimer = setTimeout(() => this.restart(), DISCONNECTED_TIMEOUT);
         }
     }
 
-    #restartICE() {
-        this.restart();
+    /** The answer to an ICE restart has come: what was not connected before it should be soon. */
+    #expectConnection() {
+        this.#isRestarting = false;
+        if (this.state === "connected") {
+            this.#failures = 0;
+            return;
+        }
+        clearTimeout(this.#iceTimer);
         this.#iceTimer = setTimeout(() => this.#renewLater(), ICE_RESTART_TIMEOUT);
     }
 
