@@ -80,9 +80,7 @@ struct CheckResponderTests {
         }
         #expect(detail.hasPrefix("ICE, DTLS and ") && detail.contains(" ms over UDP 127.0.0.1:") && warnings.isEmpty)
         // The statistics are a fraction of a second old.
-        for _ in 0..<2_000 where gateway.stats.handshakes < 2 || gateway.stats.legs > 0 {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually { gateway.stats.handshakes >= 2 && gateway.stats.legs == 0 }
         let stats = gateway.stats
         #expect(stats.handshakes == 2 && stats.legs == 0 && stats.calls == 0 && stats.ufrags == 0 && stats.flows == 0)
     }
