@@ -140,6 +140,8 @@ let package = Package(
         module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
+        module(
+            "Adapters", "Providers", ["Wire", "Model", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -160,8 +162,7 @@ let package = Package(
         module(
             "Hosts", "Transcription",
             [
-                "Wire", "RTP", "Audio", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto, metrics,
-                deque,
+                "Wire", "RTP", "Audio", "Providers", "CSpawn", crypto, metrics, deque,
             ]),
 
         // Services: what the product does over time, on the hosts and below the API.
@@ -213,6 +214,10 @@ let package = Package(
         // What the tests of several modules share: clocks, seeds, links, files.
         .target(
             name: "TestSupport", dependencies: ["Model", "Wire"], path: "Tests/Support", swiftSettings: strict),
+        // An HTTP server with a script, for tests of clients.
+        .target(
+            name: "HTTPTestSupport", dependencies: [nioCore, nioPosix, nioHTTP1], path: "Tests/HTTPSupport",
+            swiftSettings: strict),
 
         tests("WireTests", ["Wire"]),
         tests("DatagramIOTests", ["DatagramIO", "CLinux"]),
@@ -273,7 +278,8 @@ let package = Package(
             ["TestSupport", "Accounts", "Model", "Storage", "PasswordHashing", "Tokens", "Wire", asyncHTTPClient]),
         tests(
             "TranscriptionTests",
-            ["TestSupport", "Transcription", "Audio", "RTP", "Wire", crypto, nioCore, nioPosix, nioHTTP1]),
+            ["TestSupport", "HTTPTestSupport", "Transcription", "Providers", "Audio", "RTP", "Wire", crypto, nioHTTP1]),
+        tests("ProvidersTests", ["HTTPTestSupport", "Providers", "Model", "Wire", nioHTTP1]),
         tests(
             "RealtimeTests",
             [

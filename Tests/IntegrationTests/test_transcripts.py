@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import http.server
 import stat
 import threading
@@ -11,7 +12,7 @@ import numpy
 import pytest
 from switchboard_tests.audio_files import RATE, encode, tone
 from switchboard_tests.endpoint import Endpoint
-from switchboard_tests.transcription import COMMAND, WORDS, Liar, transcript
+from switchboard_tests.transcription import COMMAND, WORDS, Liar, Webhook, serving, transcript
 from switchboard_tests.voice_messages import sent
 
 
@@ -118,6 +119,29 @@ def test_provider_failures_are_reported_and_retried(make_server, speech, liar):
     written = transcript(bob, message, "complete")
     assert written["text"] == "hello there" and written["language"] == "en"
     server.stop()
+
+
+def test_a_webhook_is_signed_and_repeated_with_its_id(make_server, speech):
+    with serving(Webhook) as receiver:
+        receiver.secret = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+        receiver.ids, receiver.ports = [], []
+        server = make_server(
+            {
+                "transcription": {
+                    "provider": "webhook", "url": f"http://127.0.0.1:{receiver.server_port}/hook",
+                    "webhookSecret": receiver.secret, "allowPrivateAddresses": True,
+                }
+            }
+        )
+        alice, bob = server.users(2)
+        first = sent(alice, bob, encode(speech))
+        assert transcript(bob, first, "complete", "failed")["text"] == "hello there"
+        second = sent(alice, bob, encode(tone(1)))
+        assert transcript(bob, second, "complete", "failed")["status"] == "complete"
+        server.stop()
+    # The request that met a busy webhook came again as itself, and all came over one connection.
+    assert receiver.ids[0] == receiver.ids[1]
+    assert len(set(receiver.ports)) == 1
 
 
 def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import email.parser
+import hmac
 import http.server
 import json
 import subprocess
@@ -89,6 +91,44 @@ class Liar(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Webhook(http.server.BaseHTTPRequestHandler):
+    """A webhook that verifies both signatures of each request, rejects wrong ones, and is busy at the first.
+    Its server has the `secret`, and keeps ids and client ports."""
+
+    # A server with `secret`, `ids`, `ports` and what `serving` adds.
+    server: Any
+    # Connections are kept.
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.ids.append(self.headers["webhook-id"])
+        self.server.ports.append(self.client_address[1])
+        accepted = 503 if len(self.server.ids) == 1 else 200
+        response = b'{"text": "hello there"}'
+        self.send_response(accepted if self.is_signed(body) else 400)
+        self.send_header("Content-Length", str(len(response)))
+        self.end_headers()
+        self.wfile.write(response)
+
+    def is_signed(self, body: bytes) -> bool:
+        """By Standard Webhooks 1.0, whose own library takes text alone, and by the two older headers."""
+        timestamp = self.headers["webhook-timestamp"]
+        key = base64.b64decode(self.server.secret.removeprefix("whsec_"))
+        signed = f"{self.headers['webhook-id']}.{timestamp}.".encode() + body
+        standard = base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+        older = hmac.digest(self.server.secret.encode(), f"{timestamp}.".encode() + body, "sha256").hex()
+        return (
+            self.headers["webhook-signature"] == f"v1,{standard}"
+            and self.headers["Switchboard-Signature"] == f"v1={older}"
+            and self.headers["Switchboard-Timestamp"] == timestamp
+            and abs(time.time() - int(timestamp)) < 300
+        )
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Providers
 internal import Synchronization
 
 /// Any service with OpenAI's `POST …/audio/transcriptions`: hosted, vLLM, whisper.cpp's server, speaches.
@@ -78,8 +79,12 @@ package struct OpenAITranscriber: Transcriber {
         body.add("file", file: "speech.wav", type: "audio/wav", file)
         var headers = [("Content-Type", body.contentType), ("Accept", "application/json")]
         if let key, !key.isEmpty { headers.append(("Authorization", "Bearer \(key)")) }
-        return try await client.post(
-            body.encoded(), to: url, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
+        do {
+            return try await client.post(
+                body.encoded(), to: url, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
+        } catch {
+            throw TranscriptionFailure(error)
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Providers
+
 /// Why there is no transcript. Its description can be shown to users.
 package enum TranscriptionFailure: Error, Hashable, Sendable {
     /// The operator has configured no provider.
@@ -65,6 +67,19 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
         case .cancelled: "cancelled"
         case .shutDown: "shut_down"
         }
+    }
+}
+
+extension TranscriptionFailure {
+    init(_ failure: ProviderFailure) {
+        self =
+            switch failure {
+            case .timedOut: .timedOut
+            case .responseTooLarge(let limit): .responseTooLarge(limit: limit)
+            case .unreachable(let why): .unreachable(why)
+            case .addressNotAllowed(let address): .addressNotAllowed(address)
+            case .cancelled: .cancelled
+            }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Providers
 
 /// The response of a provider: JSON of the format that OpenAI calls `verbose_json`, of which all but `text` is
 /// optional.
@@ -50,14 +51,14 @@ struct TranscriptResponse: Decodable {
                 throw .invalidResponse("the times of segment \(number) run backwards")
             }
             lastStart = segment.start
-            let text = Self.normalized(segment.text)
+            let text = SingleLine.normalized(segment.text)
             if !text.isEmpty {
                 checked.append(
                     .init(start: Self.within(segment.start, length), end: Self.within(segment.end, length), text: text)
                 )
             }
         }
-        var whole = Self.normalized(text ?? "")
+        var whole = SingleLine.normalized(text ?? "")
         if whole.isEmpty { whole = checked.map(\.text).joined(separator: " ") }
         if checked.isEmpty, !whole.isEmpty { checked = [.init(start: 0, end: length, text: whole)] }
         return Transcript(language: language.flatMap(LanguageNames.code), text: whole, segments: checked)
@@ -66,14 +67,6 @@ struct TranscriptResponse: Decodable {
     /// Converts seconds to milliseconds within the audio; engines that work in windows of half a minute may exceed it.
     private static func within(_ seconds: Double, _ length: Int64) -> Int64 {
         Int64(min((seconds * 1000).rounded(), Double(length)))
-    }
-
-    /// Removes control characters and repeated white space.
-    static func normalized(_ text: String) -> String {
-        let printable = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-        return printable.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     private static func path(_ context: DecodingError.Context) -> String {

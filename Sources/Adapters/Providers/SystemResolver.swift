@@ -4,23 +4,29 @@ internal import Synchronization
 
 /// Resolves host names with the system's resolver.
 ///
-/// getaddrinfo(3) cannot be interrupted: it runs on a thread pool, and its result is dropped when nobody waits any
-/// more.
-final class SystemResolver: Sendable {
+/// getaddrinfo(3) cannot be interrupted: it runs on a thread pool of its own, so that names whose servers do not respond
+/// hold up neither files nor, until there are 32 of them, other names. Its result is dropped when nobody waits any more.
+package final class SystemResolver: Sendable {
     private enum State {
         case fresh
         case waiting(CheckedContinuation<[String]?, Never>)
         case done([String]?)
     }
 
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 32)
+        threads.start()
+        return threads
+    }()
+
     private let state = Mutex(State.fresh)
 
-    static func addresses(of host: String) async throws(TranscriptionFailure) -> [String] {
+    package static func addresses(of host: String) async throws(ProviderFailure) -> [String] {
         let resolver = SystemResolver()
         let found = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 resolver.wait(continuation)
-                NIOThreadPool.singleton.submit { state in
+                threads.submit { state in
                     if case .active = state { resolver.finish(lookUp(host)) } else { resolver.finish(nil) }
                 }
             }

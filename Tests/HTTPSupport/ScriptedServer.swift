@@ -1,18 +1,18 @@
-import Foundation
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import Synchronization
+internal import Foundation
+internal import NIOCore
+package import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
 
 /// A real HTTP server on loopback with a script, also for misbehaviour.
-final class ScriptedServer: Sendable {
-    struct Request: Sendable {
-        var path: String
-        var headers: HTTPHeaders
-        var body: [UInt8]
+package final class ScriptedServer: Sendable {
+    package struct Request: Sendable {
+        package var path: String
+        package var headers: HTTPHeaders
+        package var body: [UInt8]
 
         /// A field of a form, as bytes.
-        func field(_ name: String) -> [UInt8]? {
+        package func field(_ name: String) -> [UInt8]? {
             guard let type = headers.first(name: "Content-Type"), let mark = type.range(of: "boundary=") else {
                 return nil
             }
@@ -25,10 +25,10 @@ final class ScriptedServer: Sendable {
             return Array(body[content..<end])
         }
 
-        func text(_ name: String) -> String? { field(name).map { String(decoding: $0, as: UTF8.self) } }
+        package func text(_ name: String) -> String? { field(name).map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    enum Reply: Sendable {
+    package enum Reply: Sendable {
         case response(Int, String, [(String, String)] = [])
         /// Nothing, and the connection stays open.
         case hang
@@ -39,18 +39,18 @@ final class ScriptedServer: Sendable {
         case hangUp
     }
 
-    typealias Script = @Sendable (Request) async -> Reply
+    package typealias Script = @Sendable (Request) async -> Reply
 
     private let script: Script
     private let channel = Mutex<(any Channel)?>(nil)
     private let seen = Mutex<[Request]>([])
 
-    init(_ script: @escaping Script) { self.script = script }
+    package init(_ script: @escaping Script) { self.script = script }
 
-    var requests: [Request] { seen.withLock { $0 } }
+    package var requests: [Request] { seen.withLock { $0 } }
 
     /// Runs `body` with the server's address, such as `http://127.0.0.1:4711`.
-    static func run<Result>(
+    package static func run<Result>(
         _ script: @escaping Script, _ body: (String, ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let server = ScriptedServer(script)
