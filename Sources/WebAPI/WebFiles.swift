@@ -19,9 +19,16 @@ package struct WebFiles: Sendable {
     private let index: (path: String, file: String)
 
     /// The web client, at `/`.
-    package static let client = WebFiles(index: ("/", "/index.html")) { !$0.hasPrefix("/admin/") }
+    package static let client = WebFiles(index: ("/", "/index.html")) {
+        !$0.hasPrefix("/admin/") && !$0.hasPrefix("/docs/")
+    }
     /// The operator's page, at `/admin`.
     package static let admin = WebFiles(index: ("/admin", "/admin/index.html")) { $0.hasPrefix("/admin/") }
+
+    /// The files that `/docs` is made with, by their paths.
+    static let docs = Dictionary(
+        (0..<web_file_count()).compactMap { file(at: $0) }.filter { $0.path.hasPrefix("/docs/") }.map { ($0.path, $0) },
+        uniquingKeysWith: { first, _ in first })
 
     private init(index: (path: String, file: String), where isIncluded: (String) -> Bool) {
         self.index = index
@@ -31,11 +38,13 @@ package struct WebFiles: Sendable {
     private static func file(at index: Int) -> File? {
         guard let file = web_file_at(index)?.pointee, let bytes = file.bytes else { return nil }
         let buffer = ByteBuffer(bytes: UnsafeBufferPointer(start: bytes, count: file.length))
-        let digest = SHA256.hash(data: buffer.readableBytesView).prefix(12)
+        return self.file(String(cString: file.path), String(cString: file.content_type), buffer)
+    }
+
+    static func file(_ path: String, _ contentType: String, _ bytes: ByteBuffer) -> File {
+        let digest = SHA256.hash(data: bytes.readableBytesView).prefix(12)
         let tag = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        return File(
-            path: String(cString: file.path), contentType: String(cString: file.content_type), bytes: buffer,
-            entityTag: "\"\(tag)\"")
+        return File(path: path, contentType: contentType, bytes: bytes, entityTag: "\"\(tag)\"")
     }
 
     package func register(on router: Router<WebContext>) {
@@ -49,7 +58,7 @@ package struct WebFiles: Sendable {
         }
     }
 
-    private static func response(with file: File, to request: Request) -> Response {
+    static func response(with file: File, to request: Request) -> Response {
         var headers: HTTPFields = [
             .eTag: file.entityTag, .cacheControl: "no-cache",
             // The page loads nothing from other origins; `ws:` and `wss:` are for its own WebSocket, which 'self' does

@@ -15,6 +15,7 @@ from switchboard_tests.server import BINARY, ROOT
 
 SERVER = "Sources/Server/ServerVersion.swift"
 SDK = "Sources/Client/SwitchboardVersion.swift"
+CHANGES = "Sources/WebAPI/Web/docs/guides/changes.md"
 
 
 def version() -> str:
@@ -43,7 +44,7 @@ def test_the_server_tells_its_version_everywhere(server):
 @pytest.fixture
 def tree(tmp_path) -> pathlib.Path:
     """A repository with the scripts and the files that name the version."""
-    for name in ("Scripts/check-version", "Scripts/release", SERVER, SDK, "README.md"):
+    for name in ("Scripts/check-version", "Scripts/release", SERVER, SDK, CHANGES, "README.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
@@ -85,9 +86,17 @@ def test_a_release_writes_the_version_and_prints_the_tag(tree):
     for wrong in ("1.2", "v1.2.3", "01.2.3", "1.2.3 "):
         assert script(tree, "release", wrong).returncode != 0
     assert script(tree, "release").returncode == 2
+    assert 'has no heading "## 7.8.9-beta.1"' in script(tree, "release", "7.8.9-beta.1").stderr
+    assert f'"{version()}"' in (tree / SERVER).read_text()
+    with (tree / CHANGES).open("a") as guide:
+        guide.write("\n## 7.8.9-beta.1\n\n## 7.8.9\n")
+    commit(tree)
     done = script(tree, "release", "7.8.9-beta.1")
     assert done.returncode == 0, done.stderr
     assert "git tag --annotate --message 'Switchboard 7.8.9-beta.1' 7.8.9-beta.1" in done.stdout
+    # And how to save the documents of the release.
+    for name in ("openapi.json", "asyncapi.json"):
+        assert f"Tests/IntegrationTests/Fixtures/7.8.9-beta.1/{name}" in done.stdout
     assert all('static let text = "7.8.9-beta.1"' in (tree / name).read_text() for name in (SERVER, SDK))
     assert script(tree, "check-version").returncode == 0
     # Nothing was tagged, and a second release needs a commit first.

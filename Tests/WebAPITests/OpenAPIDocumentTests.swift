@@ -26,7 +26,7 @@ import Testing
             operation("calls.without"), operation("calls.endpoint", access: .endpoint),
             operation("server.public", access: .anyone),
         ]
-        let text = OpenAPIDocument.make(operations: operations, schemas: Schemas.all, version: "1.2.3")
+        let text = OpenAPIDocument(operations: operations, schemas: Schemas.all, version: "1.2.3").text
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 

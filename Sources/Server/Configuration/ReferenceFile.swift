@@ -1,3 +1,5 @@
+import WebAPI
+
 /// Config/switchboard.yaml: every setting with its meaning and its default, commented out.
 package enum ReferenceFile {
     package static var text: String {
@@ -35,6 +37,15 @@ package enum ReferenceFile {
         case .integers(let numbers): "[" + numbers.map(String.init).joined(separator: ", ") + "]"
         case .map: "{}"
         case .records: "[]"
+        }
+    }
+
+    /// Every setting, for its page in `/docs`.
+    static var documentation: [DocsSetting] {
+        SettingsTable.all.map {
+            DocsSetting(
+                key: $0.key, meaning: $0.description, type: $0.type, defaultValue: yaml($0.defaultValue),
+                reloads: $0.isLive)
         }
     }
 }

@@ -202,6 +202,20 @@ struct ServiceGraph: Sendable {
             service: application, setting: SettingsTable.key(of: \.admin.port), host: host, port: port)
     }
 
+    /// The two documents for programs, and `/docs`, which is made from them.
+    private static func addDocuments(_ table: RouteTable, _ limits: RealtimeLimits, to router: Router<WebContext>) {
+        let realtime = AsyncAPIDocument(
+            operations: table.operations, schemas: Schemas.all, limits: limits, version: ServerVersion.text)
+        for (path, text) in [("/openapi.json", table.openAPI.text), ("/asyncapi.json", realtime.text)] {
+            let bytes = ByteBuffer(string: text)
+            router.get(RouterPath(path)) { _, _ in Response(json: bytes, status: 200) }
+        }
+        DocsSite(
+            openAPI: table.openAPI, asyncAPI: realtime, settings: ReferenceFile.documentation,
+            version: ServerVersion.text
+        ).register(on: router)
+    }
+
     private static func api(
         _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
         _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings, _ certificate: LiveCertificate?,
@@ -214,13 +228,7 @@ struct ServiceGraph: Sendable {
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
         table.register(on: router)
-        let document = ByteBuffer(string: table.openAPI)
-        router.get("/openapi.json") { _, _ in Response(json: document, status: 200) }
-        let realtimeDocument = ByteBuffer(
-            string: AsyncAPIDocument(
-                operations: table.operations, schemas: Schemas.all, limits: hub.limits, version: ServerVersion.text
-            ).text)
-        router.get("/asyncapi.json") { _, _ in Response(json: realtimeDocument, status: 200) }
+        addDocuments(table, hub.limits, to: router)
         HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.client.register(on: router)
         EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)

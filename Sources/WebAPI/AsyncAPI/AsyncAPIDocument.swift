@@ -23,7 +23,7 @@ package struct AsyncAPIDocument {
 
     package var text: String { json.encoded }
 
-    private var json: JSON {
+    var json: JSON {
         .object([
             ("asyncapi", "3.0.0"),
             (

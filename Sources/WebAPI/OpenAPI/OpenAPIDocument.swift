@@ -12,7 +12,9 @@ package struct OpenAPIDocument {
     let version: String
     private let examples: SchemaExamples
 
-    init(operations: [Operation], documents: [DocumentOperation], schemas: [(String, Schema)], version: String) {
+    package init(
+        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String
+    ) {
         self.operations = operations
         self.documents = documents
         self.schemas = schemas + [("Problem", Problem.schema)]
@@ -20,13 +22,9 @@ package struct OpenAPIDocument {
         examples = SchemaExamples(self.schemas)
     }
 
-    package static func make(
-        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String
-    ) -> String {
-        Self(operations: operations, documents: documents, schemas: schemas, version: version).json.encoded
-    }
+    package var text: String { json.encoded }
 
-    private var json: JSON {
+    var json: JSON {
         .object([
             ("openapi", "3.1.0"), ("info", info),
             ("servers", .array([.object([("url", "/"), ("description", "The server that this document is from.")])])),

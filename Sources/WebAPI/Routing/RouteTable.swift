@@ -17,7 +17,7 @@ package struct RouteTable: Sendable {
 
     package let operations: [Operation]
     private let documents: [DocumentOperation]
-    package let openAPI: String
+    package let openAPI: OpenAPIDocument
     private let byName: [String: Operation]
     private let authenticator: RequestAuthenticator
     private let isStorageFull: @Sendable () -> Bool
@@ -35,7 +35,7 @@ package struct RouteTable: Sendable {
         self.logger = logger
         byName = Dictionary(
             operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        openAPI = OpenAPIDocument.make(
+        openAPI = OpenAPIDocument(
             operations: operations, documents: documents, schemas: schemas, version: version)
     }
 

@@ -1,0 +1,71 @@
+import HTTPTypes
+package import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// `/docs`: the guides, and references made from `/openapi.json`, `/asyncapi.json` and the settings.
+///
+/// Static pages that can be read without script, under the web client's content security policy. They are rendered once,
+/// in the background of the start.
+package struct DocsSite: Sendable {
+    private let files: Task<[String: WebFiles.File], Never>
+
+    package init(
+        openAPI: OpenAPIDocument, asyncAPI: AsyncAPIDocument, settings: [DocsSetting], version: String
+    ) {
+        files = Task.detached(priority: .background) {
+            let pages = Self.pages(openAPI: openAPI, asyncAPI: asyncAPI, settings: settings)
+            let layout = DocsLayout(pages: pages, version: version)
+            let html = (pages + [Self.missing]).map { page in
+                WebFiles.file(
+                    page.path, "text/html; charset=utf-8", ByteBuffer(string: layout.html(of: page)))
+            }
+            let index = WebFiles.file(
+                "/docs/search.json", "application/json", ByteBuffer(string: layout.searchIndex.encoded))
+            return Dictionary((html + [index]).map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// Every page, in the order of the navigation.
+    static func pages(
+        openAPI: OpenAPIDocument, asyncAPI: AsyncAPIDocument, settings: [DocsSetting]
+    ) -> [DocsPage] {
+        let realtime = asyncAPI.json
+        let documents = Set(openAPI.schemas.map(\.0))
+        let frames = RealtimeReference.names(in: realtime, without: documents)
+        let table = SchemaTable { name in
+            if documents.contains(name) { return "\(APIReference.typesPath)#\(name)" }
+            return frames.contains(name) ? "\(RealtimeReference.path)#\(name)" : nil
+        }
+        let api = APIReference(openAPI, table: table)
+        let reference = RealtimeReference(
+            document: realtime, table: table, address: { api.address(of: $0) }, names: frames)
+        return DocsGuides.pages + api.pages
+            + [reference.page, ErrorReference(api: api, table: table).page, DocsSetting.page(settings)]
+    }
+
+    static let missing: DocsPage = {
+        var page = DocsPage("/docs/404", "No such page", "There is no page at this address.")
+        page.paragraph("Look in the list of pages, or begin at the [start](/docs).")
+        return page
+    }()
+
+    package func register(on router: Router<WebContext>) {
+        for path in ["/docs", "/docs/**"] {
+            router.get(RouterPath(path)) { request, _ in await response(to: request) }
+            router.head(RouterPath(path)) { request, _ in await response(to: request) }
+        }
+    }
+
+    private func response(to request: Request) async -> Response {
+        let files = await files.value
+        let path = request.uri.path.hasSuffix("/") ? String(request.uri.path.dropLast()) : request.uri.path
+        if path != Self.missing.path, let file = WebFiles.docs[path] ?? files[path] {
+            return WebFiles.response(with: file, to: request)
+        }
+        guard let missing = files[Self.missing.path] else { return Response(status: .notFound) }
+        var response = WebFiles.response(with: missing, to: request)
+        response.status = .notFound
+        return response
+    }
+}

@@ -1,0 +1,59 @@
+import Model
+
+// What developers are told about each kind of problem, under `/docs/errors`.
+extension Problem.Kind {
+    /// When it occurs, in Markdown.
+    var meaning: String {
+        switch self {
+        case .invalidRequest: "The request is malformed, or a value is not allowed; `field` names it."
+        case .unauthenticated: "The access token or key is missing, wrong, expired or revoked."
+        case .signInAgain: "The server was restored from a backup that does not have this session."
+        case .forbidden: "The user, or the key with its scopes and addresses, may not do this."
+        case .notFound:
+            "There is no such thing, or the user may not see it: the two are not told apart, so that nobody learns "
+                + "what exists."
+        case .methodNotAllowed: "The path exists, with the methods in `Allow`."
+        case .conflict:
+            "It collides with the present state, such as an address that is taken or two offers at once; `winner` is "
+                + "then the offer that came first."
+        case .clientIDReused: "The `clientID` was sent before with another request."
+        case .answeredElsewhere: "Another endpoint of the user accepted or declined the call."
+        case .callEnded: "The call is over; its document has `endReason`."
+        case .preconditionFailed: "The state in `If-Match` is no longer the present one."
+        case .payloadTooLarge: "The body is larger than this operation takes."
+        case .unsupportedMediaType: "The body's `Content-Type` is not one that this operation takes."
+        case .upgradeRequired: "The address is that of the WebSocket, and the request asked for none."
+        case .preconditionRequired: "The operation needs `If-Match`."
+        case .rateLimited: "A limit on requests was reached; `RateLimit-Policy` names it."
+        case .quotaExceeded: "The user's files have as many bytes as `media.userBytes` allows."
+        case .providerNotConfigured: "It needs a part that this server is not configured with, such as transcription."
+        case .unavailable: "The server is starting, stopping, or has more to do than it can."
+        case .storageFull: "The server's disk is full. Reads go on."
+        case .internalError: "A defect of the server, which its log describes under the request's id."
+        }
+    }
+
+    /// What the client, or its developer, does about it.
+    var action: String {
+        switch self {
+        case .invalidRequest, .methodNotAllowed, .unsupportedMediaType, .upgradeRequired, .preconditionRequired:
+            "Correct the request; repeating it as it is changes nothing."
+        case .unauthenticated:
+            "Refresh the access token once and repeat the request. If the refresh fails too, have the user sign in."
+        case .signInAgain: "Have the user sign in."
+        case .forbidden: "Do not repeat it. For a key, look at `switchboard key list`."
+        case .notFound: "Remove it from what is shown."
+        case .conflict: "Read the present state, and decide anew. After two offers: roll back, and answer `winner`."
+        case .clientIDReused: "Use a new `clientID` for each request, and the same one for its repetitions only."
+        case .answeredElsewhere, .callEnded: "Stop ringing, and show what the call's document says."
+        case .preconditionFailed: "Get the present state, and repeat the request with its entity tag."
+        case .payloadTooLarge: "Send less: the limit is in the operation's description."
+        case .rateLimited: "Wait for `Retry-After` seconds, then repeat the request."
+        case .quotaExceeded: "Have the user remove recordings or voice messages."
+        case .providerNotConfigured: "Hide the function; `GET /v1/server` says what is configured."
+        case .unavailable: "Repeat the request after `Retry-After` seconds, with the same `clientID`."
+        case .storageFull: "Repeat it later, with the same `clientID`; the operator has to make room."
+        case .internalError: "Repeat it with the same `clientID`, and give the operator the request's id."
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../../Tests/SwitchboardClientTests/Examples/first-call.swift

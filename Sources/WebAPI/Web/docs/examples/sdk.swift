@@ -1,0 +1,1 @@
+../../../../../Tests/SwitchboardClientTests/Examples/sdk.swift
