@@ -58,8 +58,8 @@ def sent(internet):
 
 
 def reach(network, internet):
-    """Connects over TCP, which is neither impaired nor counted, so that every hop knows its neighbour's hardware address.
-    What waits for that is dropped, the oldest first, once it is more than some hundred datagrams."""
+    """Connects over TCP, which is neither impaired nor counted, so that every hop knows its neighbour's hardware
+    address. What waits for that is dropped, the oldest first, once it is more than some hundred datagrams."""
     with internet.namespace.inside():
         listener = socket.create_server(("20.0.0.1", 0))
     with listener, network.host.inside(), socket.create_connection(listener.getsockname(), timeout=30):
