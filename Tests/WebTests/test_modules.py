@@ -6,8 +6,10 @@ import pytest
 
 WEB = pathlib.Path(__file__).parents[2] / "Sources/WebAPI/Web"
 # Those that fill a page as soon as they are loaded.
-ENTRY_POINTS = {"admin/admin.js", "scripts/main.js"}
-MODULES = {str(path.relative_to(WEB)) for path in WEB.rglob("*.js")} - ENTRY_POINTS
+ENTRY_POINTS = {"admin/admin.js", "docs/search.js", "scripts/main.js"}
+# Programs; the browser tier runs them.
+EXAMPLES = {str(path.relative_to(WEB)) for path in WEB.glob("docs/examples/*.js")}
+MODULES = {str(path.relative_to(WEB)) for path in WEB.rglob("*.js")} - ENTRY_POINTS - EXAMPLES
 
 WAIT_FOR_FORM = """
 const [done] = arguments;
