@@ -1,5 +1,5 @@
-"""Assertions of the modules that the suites share are explained like those of test modules, and every frame of their
-realtime clients has to be in /asyncapi.json.
+"""Assertions of the modules that the suites share are explained like those of test modules. Every frame of the realtime
+clients and pages has to be in /asyncapi.json, and what was seen of its tables is kept for Scripts/check-seen.
 """
 
 import pytest
@@ -15,3 +15,10 @@ def frames_are_in_the_document():
     yield
     found = asyncapi.take_violations()
     assert not found, "\n".join(found)
+
+
+def pytest_sessionfinish():
+    from switchboard_tests import asyncapi, seen
+
+    if asyncapi.loaded is not None:
+        seen.save(asyncapi.loaded.document)

@@ -6,11 +6,11 @@ import subprocess
 import time
 
 import pytest
-from proxy import Proxy
 from selenium.common.exceptions import WebDriverException
 from switchboard_tests.browsers.browser import Browser
 from switchboard_tests.browsers.pages import WORDS, Person, connect
 from switchboard_tests.browsers.server import Server, default_binary
+from switchboard_tests.tcp_proxy import Proxy
 
 NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
 # Pocketsphinx, unless the file that breaks it exists.

@@ -38,8 +38,11 @@ relay:
 """
         )
 
-    def is_ready(self):
-        return subprocess.run(["curl", "-skf", self.url + "/readyz"], capture_output=True).returncode == 0
+    def read(self, path):
+        done = subprocess.run(["curl", "-skf", self.url + path], capture_output=True)
+        if done.returncode != 0:
+            raise ConnectionError(f"curl ended with {done.returncode}")
+        return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import uuid
 
 import httpx
 import pytest
+from switchboard_tests import asyncapi
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import Participant
 from switchboard_tests.recordings import ended, person, signed_up
@@ -327,7 +328,7 @@ def event_stream(harness: Harness, role: str):
         if response.status_code != 200:
             yield None
             return
-        frames = (json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: "))
+        frames = asyncapi.server_sent(response.iter_lines())
 
         def until(id: int) -> dict | None:
             return next((frame for frame in frames if frame.get("id") == id or "bye" in frame), None)

@@ -4,11 +4,11 @@ and rejected if it is not short printable text.
 
 from __future__ import annotations
 
-import json
 import uuid
 from typing import Any
 
 import pytest
+from switchboard_tests import asyncapi
 from switchboard_tests.metrics import families, value
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP, Server, refused
@@ -62,8 +62,7 @@ def test_over_server_sent_events_too(server, ann):
     token = ann["accessToken"]
     with HTTP.stream("POST", url, json={"token": token, "client": WEB}) as response:
         assert response.status_code == 200
-        frame = next(line for line in response.iter_lines() if line.startswith("data: "))
-        assert "result" in json.loads(frame[6:])
+        assert "result" in next(asyncapi.server_sent(response.iter_lines()))
     assert sessions(server, token)[0]["client"] == WEB
     problem = refused(
         HTTP.post(url, json={"token": token, "client": {"name": "x"}}), 400, "invalid_request", "client.version"

@@ -1,16 +1,21 @@
 """`/asyncapi.json`, against which every frame of the tests' realtime clients is checked.
 
 The document comes from the first server that a test process starts; it is the same for all of them. Clients report
-what they send and receive, and a fixture of Tests/conftest.py fails the test during which a frame differed. A test that
-sends a wrong frame on purpose needs no mark: what the schemas reject, the server has to reject too.
+what they send and receive, and a fixture of Tests/conftest.py fails the test during which a frame differed. A Python
+test that sends a wrong frame on purpose needs no mark: what the schemas reject, the server has to reject too. Pages send
+nothing wrong, so all of their frames are checked, unless `wrong_on_purpose()` says otherwise.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema_rs
+
+from switchboard_tests import seen
 
 Validator = jsonschema_rs.Draft7Validator | jsonschema_rs.Draft202012Validator
 
@@ -20,6 +25,8 @@ class Frames:
 
     def __init__(self, document: dict[str, Any], draft: type[Any] = jsonschema_rs.Draft7Validator) -> None:
         self.draft = draft
+        self.document = document
+        self.streams = {stream["name"].partition(":")[0]: stream["name"] for stream in document["x-streams"]}
         self.components = document["components"]
         messages = document["channels"]["realtime"]["messages"]
         # A message of the channel is the client's if an operation receives it.
@@ -51,6 +58,9 @@ class Frames:
 loaded: Frames | None = None
 # What differed since the last check.
 violations: list[str] = []
+# Browsers, which check the frames of their pages when they are asked.
+readers: list[Callable[[], None]] = []
+exempt = False
 
 
 def load(document: dict[str, Any]) -> None:
@@ -65,8 +75,40 @@ def report(what: str, value: Any, reason: str = "") -> None:
 
 def received(frame: Any) -> None:
     """Checks a frame that the server sent."""
-    if loaded is not None and len(loaded.kinds(frame, loaded.server)) != 1:
+    if loaded is None:
+        return
+    if len(loaded.kinds(frame, loaded.server)) != 1:
         report("the server sent what is in no schema, or in several", frame)
+        return
+    seen.note(frame, loaded.streams)
+
+
+def sent_by_page(frame: Any) -> None:
+    """Checks a frame that a page sent, whatever the response."""
+    if loaded is not None and not exempt and len(loaded.kinds(frame, loaded.client)) != 1:
+        report("a page sent what is in no schema, or in several", frame)
+
+
+@contextlib.contextmanager
+def wrong_on_purpose() -> Iterator[None]:
+    """Pages may send wrong frames meanwhile; what the server sends is still checked."""
+    global exempt  # noqa: PLW0603
+    read_pages()
+    exempt = True
+    try:
+        yield
+        read_pages()
+    finally:
+        exempt = False
+
+
+def server_sent(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """The frames of a response of server-sent events, checked."""
+    for line in lines:
+        if line.startswith("data: "):
+            frame = json.loads(line.removeprefix("data: "))
+            received(frame)
+            yield frame
 
 
 def answered(frame: dict[str, Any], response: dict[str, Any]) -> None:
@@ -82,7 +124,13 @@ def answered(frame: dict[str, Any], response: dict[str, Any]) -> None:
         report(f"the result of {kind}", response["result"], str(error))
 
 
+def read_pages() -> None:
+    for read in readers:
+        read()
+
+
 def take_violations() -> list[str]:
+    read_pages()
     found = list(violations)
     violations.clear()
     return found

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from switchboard_tests import asyncapi
+from switchboard_tests import asyncapi, seen
 
 T = TypeVar("T")
 
@@ -105,6 +105,7 @@ class Endpoint:
                 frame = json.loads(text)
                 asyncapi.received(frame)
                 await self.handle(frame)
+        seen.closed(socket.close_code)
         self.connected.clear()
         for future in self.pending.values():
             if not future.done():

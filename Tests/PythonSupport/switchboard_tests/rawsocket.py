@@ -8,7 +8,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Any
 
-from switchboard_tests import asyncapi
+from switchboard_tests import asyncapi, seen
 
 if TYPE_CHECKING:
     from switchboard_tests.server import User
@@ -39,10 +39,17 @@ def frame(
 
 
 class RawSocket:
-    """An upgraded connection. `read` returns the opcode and payload of the next frame, or None at the end."""
+    """An upgraded connection. `read` returns the opcode and payload of the next frame, or None at the end.
 
-    def __init__(self, port: int, timeout: float = 15) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+    `receive_buffer` is how many bytes the kernel keeps for a client that does not read.
+    """
+
+    def __init__(self, port: int, timeout: float = 15, receive_buffer: int | None = None) -> None:
+        self.socket = socket.socket()
+        self.socket.settimeout(timeout)
+        if receive_buffer is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.connect(("127.0.0.1", port))
         self.buffer = b""
         self.socket.sendall(
 
@@ -136,4 +143,6 @@ class RawSocket:
                 return None
             opcode, payload = got
             if opcode == 8:
-                return struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else 1005
+                code = struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else 1005
+                seen.closed(code)
+                return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -11,6 +12,9 @@ from typing import Any, ClassVar, TypeVar
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.support.wait import WebDriverWait
+
+from switchboard_tests import asyncapi
+from switchboard_tests.browsers.frames import LOGGING, PageFrames
 
 T = TypeVar("T")
 
@@ -136,7 +140,8 @@ class Browser:
         options.binary_location = "/usr/bin/chromium"
         for flag in [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={DESK[0]},{DESK[1]}"]:
             options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        options.add_experimental_option("perfLoggingPrefs", LOGGING)
         # A tab that is in a call asks before it closes.
         options.set_capability("unhandledPromptBehavior", "accept")
         # Its trusted certificate authorities are in the home directory.
@@ -149,6 +154,8 @@ class Browser:
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
         self.resize(DESK)
         self.set_dark(dark)
+        self.frames = PageFrames()
+        asyncapi.readers.append(self.check_frames)
         Browser.living.append(self)
 
     # The window
@@ -199,8 +206,16 @@ class Browser:
             self.driver.close()
         self.driver.switch_to.window(first)
 
+    def check_frames(self) -> None:
+        """Checks the realtime frames of all pages since the last time."""
+        self.frames.read(self.driver.get_log("performance"))  # type: ignore[no-untyped-call]
+
     def quit(self) -> None:
         Browser.living.remove(self)
+        asyncapi.readers.remove(self.check_frames)
+        # A browser that has crashed is the test's to notice.
+        with contextlib.suppress(WebDriverException):
+            self.check_frames()
         self.driver.quit()
 
     # Waiting

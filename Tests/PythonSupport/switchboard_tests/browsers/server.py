@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import signal
@@ -10,6 +11,7 @@ import time
 import urllib.request
 from typing import Self
 
+from switchboard_tests import asyncapi
 from switchboard_tests.ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
@@ -70,6 +72,8 @@ gateway:
             if process.poll() is not None:
                 raise RuntimeError(f"the server ended with {process.returncode}:\n{self.tail()}")
             if self.is_ready():
+                if asyncapi.loaded is None:
+                    asyncapi.load(json.loads(self.read("/asyncapi.json")))
                 return self
             time.sleep(0.05)
         raise RuntimeError(f"the server was not ready within {timeout} s:\n{self.tail()}")
@@ -80,12 +84,17 @@ gateway:
         done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
+    def read(self, path: str) -> bytes:
+        """The body of the response to a GET; an OSError unless that succeeds."""
+        with urllib.request.urlopen(self.url + path, timeout=5) as response:
+            return response.read()
+
     def is_ready(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as response:
-                return response.status == 200
+            self.read("/readyz")
         except OSError:
             return False
+        return True
 
     def kill(self) -> None:
         """Kills it with SIGKILL, like a crash or a power failure."""

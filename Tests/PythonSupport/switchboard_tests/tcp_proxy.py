@@ -1,4 +1,6 @@
-"""A TCP proxy between a browser and the server, whose connections can be broken, as by a lost network."""
+"""A TCP proxy between a client and the server, whose connections can be broken, as by a lost network."""
+
+from __future__ import annotations
 
 import contextlib
 import socket
@@ -6,20 +8,20 @@ import threading
 
 
 class Proxy:
-    def __init__(self, port):
+    def __init__(self, port: int) -> None:
         self.target = port
         self.is_open = True
-        self.pairs = set()
+        self.pairs: set[tuple[socket.socket, socket.socket]] = set()
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
+        self.port: int = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def cut(self):
+    def cut(self) -> None:
         """Closes every connection and rejects new ones."""
         self.is_open = False
         with self.lock:
@@ -28,14 +30,14 @@ class Proxy:
             for one in pair:
                 _close(one)
 
-    def restore(self):
+    def restore(self) -> None:
         self.is_open = True
 
-    def close(self):
+    def close(self) -> None:
         self.cut()
         _close(self.listener)
 
-    def _accept(self):
+    def _accept(self) -> None:
         while True:
             try:
                 client, _ = self.listener.accept()
@@ -55,7 +57,7 @@ class Proxy:
                 threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
 
 
-def _pump(source, sink):
+def _pump(source: socket.socket, sink: socket.socket) -> None:
     try:
         while data := source.recv(65536):
             sink.sendall(data)
@@ -65,7 +67,7 @@ def _pump(source, sink):
     _close(sink)
 
 
-def _close(one):
+def _close(one: socket.socket) -> None:
     with contextlib.suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
     one.close()
