@@ -1,7 +1,7 @@
 """A client that has nothing but `/asyncapi.json`, `/docs` and two general libraries resumes after its socket was cut.
 
-It uses no other module of the tests for its own work: addresses, names, timeouts and what to do at a close code come from
-the documents, and the comments quote them.
+Addresses, names, timeouts and what to do at a close code come from the documents, and the comments quote them; of the
+tests' own modules only the network between client and server is used.
 """
 
 from __future__ import annotations

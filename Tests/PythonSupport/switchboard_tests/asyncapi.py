@@ -2,8 +2,8 @@
 
 The document comes from the first server that a test process starts; it is the same for all of them. Clients report
 what they send and receive, and a fixture of Tests/conftest.py fails the test during which a frame differed. A Python
-test that sends a wrong frame on purpose needs no mark: what the schemas reject, the server has to reject too. Pages send
-nothing wrong, so all of their frames are checked, unless `wrong_on_purpose()` says otherwise.
+test that sends a wrong frame on purpose needs no mark: what the schemas reject, the server has to reject too. Pages
+send nothing wrong, so all of their frames are checked, unless `wrong_on_purpose()` says otherwise.
 """
 
 from __future__ import annotations
