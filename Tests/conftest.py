@@ -17,6 +17,13 @@ def frames_are_in_the_document():
     assert not found, "\n".join(found)
 
 
+def pytest_runtest_logreport(report):
+    from switchboard_tests import seen
+
+    if report.skipped and not hasattr(report, "wasxfail"):
+        seen.skipped.append(report.nodeid)
+
+
 def pytest_sessionfinish():
     from switchboard_tests import asyncapi, seen
 

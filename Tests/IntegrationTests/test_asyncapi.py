@@ -5,16 +5,16 @@ say the same in both drafts that they are written for. Every other test checks i
 from __future__ import annotations
 
 import copy
-import json
 import re
+import subprocess
 import uuid
 import warnings
 
 import jsonschema_rs
 import pytest
-from switchboard_tests import asyncapi
+from switchboard_tests import asyncapi, seen
 from switchboard_tests.rawsocket import RawSocket
-from switchboard_tests.server import HTTP
+from switchboard_tests.server import HTTP, ROOT
 
 DRAFTS = (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft202012Validator)
 
@@ -215,8 +215,8 @@ def test_server_sent_events_are_as_described(server, document):
     with HTTP.stream("POST", server.url + opened, json=hello) as response:
         assert response.status_code == 200
         assert response.headers["content-type"] == "text/event-stream"
-        events = (line.removeprefix("data: ") for line in response.iter_lines() if line)
-        greeting = json.loads(next(events))
+        events = asyncapi.server_sent(response.iter_lines())
+        greeting = next(events)
         assert frames.kinds(greeting, frames.server) == ["result"] and greeting["id"] == 0
         session = greeting["result"]["session"]
         accepted = HTTP.post(
@@ -224,5 +224,33 @@ def test_server_sent_events_are_as_described(server, document):
             headers={"Authorization": f"Bearer {person.token}"},
         )
         assert accepted.status_code == 202
-        result = json.loads(next(events))
+        result = next(events)
         assert result["id"] == 7 and frames.results["me.get"].is_valid(result["result"])
+
+
+def test_what_no_test_saw_is_named(document, tmp_path, monkeypatch):
+    """The check at the end of a whole run, on the sum of two processes."""
+    monkeypatch.setenv(seen.FOLDER, str(tmp_path))
+
+    def check() -> tuple[int, str]:
+        done = subprocess.run([ROOT / "Scripts/check-seen", tmp_path], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    everything = seen.listed(document)
+    assert {"call:{call} participant", "presence:{user} event", "captions:{call} snapshot"} <= everything
+    assert {"reset gap", "close 4008", "close 1002"} <= everything
+    monkeypatch.setattr(seen, "skipped", [])
+    monkeypatch.setattr(seen, "things", everything - {"reset gap", "close 4008"})
+    seen.save(document)
+    code, text = check()
+    assert code == 1 and "“reset gap”" in text and "“close 4008”" in text and text.count("\n") == 2
+    # A test that was skipped may be the one.
+    monkeypatch.setattr(seen, "skipped", ["test_x"])
+    monkeypatch.setattr(seen, "things", {"reset gap"})
+    seen.save(document)
+    code, text = check()
+    assert code == 0 and "“reset gap”" not in text and "“close 4008”" in text and "not whole" in text
+    monkeypatch.setattr(seen, "things", set())
+    seen.note({"bye": {"code": 4008, "reason": "slow"}}, {})
+    seen.save(document)
+    assert check() == (0, "")

@@ -17,6 +17,8 @@ FOLDER = "DEV_SWITCHBOARD_SEEN"
 
 # Of this process.
 things: set[str] = set()
+# Tests that this machine cannot run.
+skipped: list[str] = []
 
 
 def listed(document: dict[str, Any]) -> set[str]:
@@ -50,13 +52,14 @@ def closed(code: int | None) -> None:
 def save(document: dict[str, Any]) -> None:
     """Writes what this process has seen, if the run collects it."""
     if folder := os.environ.get(FOLDER):
-        text = json.dumps({"seen": sorted(things), "listed": sorted(listed(document))})
+        text = json.dumps({"seen": sorted(things), "listed": sorted(listed(document)), "skipped": skipped})
         (pathlib.Path(folder) / f"{uuid.uuid4()}.json").write_text(text)
 
 
-def unseen(folder: pathlib.Path) -> list[str]:
-    """What is in the tables and no process of the run has seen."""
+def unseen(folder: pathlib.Path) -> tuple[list[str], list[str]]:
+    """What is in the tables and no process of the run has seen, and the tests that were skipped."""
     parts = [json.loads(path.read_text()) for path in folder.glob("*.json")]
     if not parts:
         raise SystemExit(f"check-seen: no test has written what it saw into {folder}.")
-    return sorted({one for part in parts for one in part["listed"]} - {one for part in parts for one in part["seen"]})
+    every = {key: {one for part in parts for one in part[key]} for key in ("listed", "seen", "skipped")}
+    return sorted(every["listed"] - every["seen"]), sorted(every["skipped"])
