@@ -24,6 +24,7 @@ package final class AccessTokens: AccessTokenIssuer {
         let iss: String
         let sub: String
         let sid: String
+        let iat: Int64
         let exp: Int64
     }
 
@@ -102,7 +103,8 @@ package final class AccessTokens: AccessTokenIssuer {
             let signIn = SignInID(claims.sid)
         else { throw TokenVerifier.invalid }
         let verified = VerifiedToken(
-            principal: Principal(user: user, signIn: signIn),
+            principal: Principal(
+                user: user, signIn: signIn, tokenIssuedAt: Timestamp(milliseconds: 0).adding(seconds: claims.iat)),
             expiresAt: Timestamp(milliseconds: 0).adding(seconds: claims.exp))
         try check(verified, at: now)
         return verified

@@ -29,12 +29,13 @@ package struct ExternalIssuers: Sendable {
         let aud: Audience
         let exp: Double
         let nbf: Double?
+        let iat: Double?
         let name: String?
         let email: String?
         let emailVerified: Flag?
 
         enum CodingKeys: String, CodingKey {
-            case sub, aud, exp, nbf, name, email
+            case sub, aud, exp, nbf, iat, name, email
             case emailVerified = "email_verified"
         }
     }
@@ -64,7 +65,8 @@ package struct ExternalIssuers: Sendable {
         }
         let isVerified = claims.emailVerified?.value ?? true
         let identity = ExternalIdentity(
-            issuer: name, subject: claims.sub, name: claims.name, email: isVerified ? claims.email : nil)
+            issuer: name, subject: claims.sub, name: claims.name, email: isVerified ? claims.email : nil,
+            issuedAt: claims.iat.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }.map { Timestamp(milliseconds: $0) })
         // Some issuers issue tokens with very long lifetimes; here they are trusted for a day.
         let end = min(claims.exp + Self.skew, seconds + 86_400)
         return (identity, Timestamp(milliseconds: Int64(end * 1000)))

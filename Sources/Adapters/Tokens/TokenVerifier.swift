@@ -55,7 +55,7 @@ package final class TokenVerifier: Sendable {
             result = Known(token: try own.verify(parts, at: now))
         } else {
             let (identity, expiresAt) = try await external.verify(parts, at: now)
-            let principal = Principal(user: try await user(identity))
+            let principal = Principal(user: try await user(identity), tokenIssuedAt: identity.issuedAt)
             result = Known(token: VerifiedToken(principal: principal, expiresAt: expiresAt), identity: identity)
         }
         verified.withLock { $0[digest] = result }

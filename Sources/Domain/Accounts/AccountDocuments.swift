@@ -8,12 +8,17 @@ package struct UserProfile: Codable, Hashable, Sendable {
     package var displayName: String
     package var photoURL: String?
     package var languages: [String]
+    /// True if the account was deleted; otherwise absent.
+    package var deleted: Bool?
 
-    package init(id: UserID, displayName: String, photoURL: String? = nil, languages: [String] = []) {
+    package init(
+        id: UserID, displayName: String, photoURL: String? = nil, languages: [String] = [], deleted: Bool? = nil
+    ) {
         self.id = id
         self.displayName = displayName
         self.photoURL = photoURL
         self.languages = languages
+        self.deleted = deleted
     }
 }
 

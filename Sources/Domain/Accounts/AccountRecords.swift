@@ -16,11 +16,13 @@ package struct UserRecord: Hashable, Sendable {
     package var presence: PresenceVisibility
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
+    /// Set together with `disabledAt`. Only the id remains of a deleted user.
+    package var deletedAt: Timestamp?
 
     package init(
         id: UserID, email: String? = nil, passwordHash: String? = nil, displayName: String, photoURL: String? = nil,
         languages: [String] = [], callWaiting: Bool = false, presence: PresenceVisibility = .everyone,
-        createdAt: Timestamp, disabledAt: Timestamp? = nil
+        createdAt: Timestamp, disabledAt: Timestamp? = nil, deletedAt: Timestamp? = nil
     ) {
         self.id = id
         self.email = email
@@ -32,10 +34,13 @@ package struct UserRecord: Hashable, Sendable {
         self.presence = presence
         self.createdAt = createdAt
         self.disabledAt = disabledAt
+        self.deletedAt = deletedAt
     }
 
     package var profile: UserProfile {
-        UserProfile(id: id, displayName: displayName, photoURL: photoURL, languages: languages)
+        UserProfile(
+            id: id, displayName: displayName, photoURL: photoURL, languages: languages,
+            deleted: deletedAt == nil ? nil : true)
     }
 
     package var ownProfile: OwnProfile {
@@ -86,6 +91,7 @@ package enum SignInEnd: String, Hashable, Sendable {
     /// A refresh token was reused, so somebody else may have a copy.
     case reused
     case disabled
+    case deleted
     /// The user had too many sign-ins, and newer ones replaced it.
     case tooMany = "too_many"
     /// The server was restored from a backup older than the client's refresh token.
@@ -136,11 +142,16 @@ package struct ExternalIdentity: Hashable, Sendable {
     /// Claims of the token, used to create the user at the first sign-in.
     package var name: String?
     package var email: String?
+    /// When the token was issued, if it says so.
+    package var issuedAt: Timestamp?
 
-    package init(issuer: String, subject: String, name: String? = nil, email: String? = nil) {
+    package init(
+        issuer: String, subject: String, name: String? = nil, email: String? = nil, issuedAt: Timestamp? = nil
+    ) {
         self.issuer = issuer
         self.subject = subject
         self.name = name
         self.email = email
+        self.issuedAt = issuedAt
     }
 }

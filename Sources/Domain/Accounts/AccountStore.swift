@@ -16,9 +16,17 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
     func user(issuer: String, subject: String) throws -> UserRecord?
     /// Returns false if the e-mail address is taken.
     func insert(_ user: UserRecord) throws -> Bool
-    /// Writes profile, settings, password hash and whether it is disabled.
+    /// Writes profile, settings, password hash and whether it is disabled or deleted. A deleted user is not found by name.
     func update(_ user: UserRecord) throws
     func link(_ identity: ExternalIdentity, to user: UserID) throws
+    /// Removes the user's identities, which others may have from now on; returns them.
+    func removeIdentities(of user: UserID) throws -> [ExternalIdentity]
+    /// Remembers that the user of an identity was deleted now. `hash` is `ExternalIdentity.tombstone`.
+    func insertDeletedIdentity(hash: [UInt8]) throws
+    /// When the identity's last user was deleted.
+    func identityDeletedAt(hash: [UInt8]) throws -> Timestamp?
+    /// Adds the erasure of what is stored of the user, whose photo is in the file.
+    func insertErasure(of user: UserID, photo: FileID?) throws
     /// The subjects of an issuer that those of `users` have who have one.
     func outsideSubjects(of users: [UserID], issuer: String) throws -> [UserID: String]
     /// Users other than `excluded` whose names match all `terms` as word prefixes, after `cursor`.

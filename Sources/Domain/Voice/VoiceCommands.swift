@@ -110,6 +110,16 @@ package struct VoiceCommands: Sendable {
         return old
     }
 
+    /// Removes at most `limit` messages that a deleted user sent, and notifies their recipients. Returns the messages;
+    /// the caller removes their files.
+    package func removeMessages(
+        sentBy user: UserID, limit: Int, in store: some VoiceStore
+    ) throws -> [VoiceMessage] {
+        let sent = try store.voiceMessages(sentBy: user, limit: limit)
+        for message in sent { try removeAndNotify(message, in: store) }
+        return sent
+    }
+
     private func removeAndNotify(_ message: VoiceMessage, in store: some VoiceStore) throws {
         try store.remove(message)
         for user in message.owners { try store.append(.voiceRemoved, VoiceRemoval(message), to: user) }

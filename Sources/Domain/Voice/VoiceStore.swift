@@ -13,6 +13,8 @@ package protocol VoiceStore: TranscriptStore, MediaUsageStore {
     ) throws -> [VoiceMessage]
     /// Messages that were sent before `time`, oldest first.
     func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage]
+    /// Some messages that the user sent.
+    func voiceMessages(sentBy user: UserID, limit: Int) throws -> [VoiceMessage]
     /// Inserts the message and the row of its file.
     func insert(_ message: VoiceMessage) throws
     /// Removes the message and the row of its file.

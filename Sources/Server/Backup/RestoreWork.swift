@@ -69,6 +69,8 @@ struct RestoreWork: Sendable {
             "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
             "Changes since the backup are undone: revoked sign-ins, blocked users, disabled accounts, and deleted "
                 + "messages and recordings are as they were before. Repeat those changes where they matter.",
+            "Deleted accounts are back as well: `switchboard account delete --from FILE --yes` repeats the deletions that "
+                + "a copy of the audit log has.",
         ]
     }
 

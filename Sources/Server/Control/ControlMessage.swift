@@ -9,6 +9,9 @@ package enum ControlRequest: Codable, Sendable {
     case accountDisable(email: String)
     /// Lets a disabled account sign in again.
     case accountEnable(email: String)
+    /// Deletes accounts for ever, each named by its e-mail address, its id or `ext:<id>`. In a repetition after a restore,
+    /// accounts that do not exist are no error.
+    case accountDelete(accounts: [String], isRepetition: Bool)
     case invite(count: Int)
     /// A server key. `expires` is a lifetime such as `90d`; nil for none.
     case keyCreate(name: String, scopes: [String], expires: String?, addresses: [String])

@@ -23,7 +23,8 @@ struct AccountParts: Sendable {
     init(
         _ configuration: ServerConfiguration, _ storage: StorageParts, directory: DataDirectory,
         signInsEnded: @escaping @Sendable (UserID, [SignInID]) -> Void = { _, _ in },
-        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in }
+        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in },
+        userDeleted: @escaping @Sendable (UserID) -> Void = { _ in }
     ) async throws {
         self.storage = storage
         let (key, warning) = try SigningKey.load(from: directory.file("signing-key.pem"))
@@ -34,7 +35,7 @@ struct AccountParts: Sendable {
             settings: AccountSettings(
                 signUp: configuration[\.accounts.signUp],
                 quota: MediaQuota(configuration)),
-            uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled)
+            uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled, userDeleted: userDeleted)
         let issuers = configuration[\.accounts.issuers].map { record in
             ExternalIssuer(
                 issuer: record["issuer"] ?? "", audience: record["audience"] ?? "", jwksURL: record["jwksURL"] ?? "")
@@ -80,7 +81,7 @@ struct AccountParts: Sendable {
                     lines += page.items.map { user in
                         [
                             user.id.text, user.email ?? "-", user.displayName,
-                            user.disabledAt == nil ? "active" : "disabled",
+                            user.deletedAt != nil ? "deleted" : user.disabledAt == nil ? "active" : "disabled",
                         ]
                         .joined(separator: "\t")
                     }
@@ -95,6 +96,8 @@ struct AccountParts: Sendable {
                 let me = try await accounts.setDisabled(false, email: email)
                 try await record("account.enable", me.id)
                 return ControlResponse(lines: ["\(me.email ?? email) may sign in again."])
+            case .accountDelete(let references, let isRepetition):
+                return try await delete(references, isRepetition: isRepetition)
             case .backup(let path):
                 let lines = try await BackupWork(source: storage.database, files: media).run(to: path)
                 try await record("backup")
@@ -113,6 +116,36 @@ struct AccountParts: Sendable {
         } catch {
             return ControlResponse(error: "\(error)")
         }
+    }
+
+    /// Deletes accounts.
+    ///
+    /// - Parameter isRepetition: whether accounts that do not exist are no error, as after a restore.
+    private func delete(_ references: [String], isRepetition: Bool) async throws -> ControlResponse {
+        let accounts = try references.map { try AccountReference($0) }
+        var (deleted, before, unknown) = (0, 0, 0)
+        for account in accounts {
+            do {
+                if let entry = try await self.accounts.deleteAccount(account) {
+                    keys.audit.log(entry)
+                    deleted += 1
+                } else {
+                    before += 1
+                }
+            } catch let problem as Problem where problem.kind == .notFound && isRepetition {
+                unknown += 1
+            }
+        }
+        if isRepetition {
+            return ControlResponse(lines: [
+                "\(deleted) accounts are deleted, \(before) were deleted before, \(unknown) are not in this database."
+            ])
+        }
+        return ControlResponse(lines: [
+            deleted > 0
+                ? "The account is deleted, and signed out everywhere. A running server erases the rest within a minute."
+                : "The account was deleted before."
+        ])
     }
 
     /// Adds a command of the operator to the audit log.

@@ -12,6 +12,7 @@ struct ProductParts: Sendable {
     let voice: VoiceParts
     let calls: CallParts
     let retention: Retention
+    let eraser: AccountEraser
 
     /// - Parameter gateway: nil if no gateway is to run.
     init(
@@ -26,5 +27,9 @@ struct ProductParts: Sendable {
         retention = Retention(
             store: store, calls: calls.service.commands, voice: voice.service.commands, files: media.files,
             mixes: calls.mixes, days: Retention.Days(configuration), logger: Logger(label: "retention"))
+        eraser = AccountEraser(
+            calls: calls.service, voice: voice.service.commands, files: media.files, mixes: calls.mixes,
+            discard: { [coordinator = calls.coordinator] user in coordinator.userDisabled(user) },
+            logger: Logger(label: "erasure"))
     }
 }

@@ -73,6 +73,8 @@ struct ServiceGraph: Sendable {
             calls?.coordinator.userDisabled(user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
             calls?.clock.withdraw(user)
+        } userDeleted: { [eraser = product?.eraser] _ in
+            eraser?.wake()
         }
 
         let checks = CheckResponder(
@@ -108,7 +110,7 @@ struct ServiceGraph: Sendable {
             accounts.keys.audit,
         ]
         if let product {
-            services += product.calls.services + [product.voice.transcripts]
+            services += product.calls.services + [product.voice.transcripts, product.eraser]
             let table = Self.routes(configuration, accounts, product, storage, relay.issuer, hub, authenticator)
             let realtime = RealtimeServices(
                 authenticator: CheckAuthenticator(authenticator: authenticator, checks: checks),
@@ -171,7 +173,7 @@ struct ServiceGraph: Sendable {
                 version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
                 transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
-                + SignInOperations.all(people) + profiles + PhotoOperations.all(photos)
+                + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles + PhotoOperations.all(photos)
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
                 + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)

@@ -84,6 +84,12 @@ package struct RecordedFiles: RecordingFiles {
     }
 
     fileprivate func close(_ track: Recording.Track, of recording: RecordingID, duration: Int64) async throws {
+        let number = track.number
+        let isKept = try await store.read { store in
+            try store.recording(recording)?.tracks.contains { $0.number == number } ?? false
+        }
+        // The account of its user was deleted meanwhile.
+        guard isKept else { return }
         var track = track
         track.duration = duration
         track.byteCount = Int64(try await files.open(track.file).byteCount)

@@ -63,11 +63,13 @@ package final class RecordingMixes: Service {
         state.withLock { $0.waiting -= 1 }
         let file = FileID.make(at: .systemClock())
         let mix: RecordingMix
+        var tracks: [FileID] = []
         do {
             // Requested twice, or removed.
             guard let recording = try await store.read({ try $0.recording(id) }), recording.mix == .pending else {
                 return
             }
+            tracks = recording.tracks.map(\.file)
             mix = .complete(try await write(recording, to: file))
         } catch is CancellationError {
             // Removed, or left to the next process.
@@ -77,7 +79,7 @@ package final class RecordingMixes: Service {
             logger.error("a recording cannot be mixed", metadata: ["recording": "\(id)", "reason": "\(error)"])
             mix = .failed(MixingFailure.message(for: error))
         }
-        await save(mix, of: id, file)
+        await save(mix, of: id, tracks, file)
     }
 
     private func write(_ recording: Recording, to file: FileID) async throws -> RecordingMix.MixedAudio {
@@ -94,14 +96,21 @@ package final class RecordingMixes: Service {
         }
     }
 
-    private func save(_ mix: RecordingMix, of id: RecordingID, _ file: FileID) async {
+    /// - Parameter tracks: what it was made from. A track that is gone, since its user was deleted, must not be in it.
+    private func save(_ mix: RecordingMix, of id: RecordingID, _ tracks: [FileID], _ file: FileID) async {
         Counter(label: "recording_mixes_total", dimensions: [("outcome", mix.status)]).increment()
         let commands = commands
         // If the disk is full, space may be freed meanwhile. Otherwise the mix stays pending for the next process.
         while !Task.isCancelled {
             do {
-                let isStored = try await store.write { try commands.mixed(id, mix, in: $0) }.value
+                let (isStored, isOutdated) = try await store.write { store in
+                    let current = try store.recording(id)?.tracks.map(\.file)
+                    if let current, mix.audio != nil, current != tracks { return (false, true) }
+                    return (try commands.mixed(id, mix, in: store), false)
+                }.value
                 if isStored, mix.audio != nil { return }
+                // If it is still wanted, it is made from what is left.
+                if isOutdated { self.mix(id) }
                 break
             } catch {
                 logger.error("a mix cannot be stored", metadata: ["recording": "\(id)", "error": "\(error)"])

@@ -4,7 +4,7 @@ import Server
 struct Account: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage accounts, on the server's machine.",
-        subcommands: [Create.self, List.self, Disable.self, Enable.self, Invite.self])
+        subcommands: [Create.self, List.self, Disable.self, Enable.self, Delete.self, Invite.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -53,6 +53,47 @@ struct Account: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
 
         func run() async throws { try await control(.accountEnable(email: email), options) }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete an account for ever, with what is stored of its user.",
+            discussion: """
+                The account is signed out at once, and a running server erases the rest within a minute; otherwise the \
+                next start of the server does. After a backup was restored, --from repeats the deletions that the audit \
+                log has: lines of `switchboard audit` or of the server's log.
+                """)
+
+        @Argument(help: "The e-mail address of the account, the user's id, or ext: and the app's own id.")
+        var account: String?
+
+        @Option(help: "A file with lines of the audit log, or - for standard input: repeat the deletions in it.")
+        var from: String?
+
+        @Flag(help: "Confirm that the account is to be deleted: this cannot be undone.")
+        var yes = false
+
+        @OptionGroup var options: ConfigurationOptions
+
+        func validate() throws {
+            guard (account == nil) != (from == nil) else {
+                throw ValidationError("Name either an account or, with --from, a file.")
+            }
+            guard yes else { throw ValidationError("A deletion cannot be undone. Confirm it with --yes.") }
+        }
+
+        func run() async throws {
+            if let account { return try await control(.accountDelete(accounts: [account], isRepetition: false), options) }
+            guard let from else { return }
+            try await failing {
+                let users = try DeletionLog.users(inFile: from)
+                if users.isEmpty { print("\(from) has no deletions.") }
+                for start in stride(from: 0, to: users.count, by: DeletionLog.batch) {
+                    let batch = Array(users[start..<min(start + DeletionLog.batch, users.count)])
+                    try await control(.accountDelete(accounts: batch, isRepetition: true), options)
+                }
+            }
+        }
     }
 
     struct Invite: AsyncParsableCommand {

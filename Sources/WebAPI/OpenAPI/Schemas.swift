@@ -1,4 +1,5 @@
 import Calls
+import Model
 import Services
 
 /// The schemas that several operations share.
@@ -37,9 +38,12 @@ package enum Schemas {
     private static let photoURL = Schema.Member.optional(
         "photoURL", .text(), "A path on this server, such as `/v1/photos/…`. It needs no token.")
 
+    private static let deleted = Schema.Member.optional(
+        "deleted", .boolean, "True if the account was deleted. Then the name is `\(DeletedUser.name)`.")
+
     private static let user = Schema.object([
         .required("id", .identifier), .required("displayName", .text()), photoURL,
-        .required("languages", .list(.text())),
+        .required("languages", .list(.text())), deleted,
     ])
 
     private static let me = Schema.object([
@@ -170,7 +174,7 @@ package enum Schemas {
     ])
 
     private static let participant = Schema.object([
-        .required("user", .identifier), .required("displayName", .text()), photoURL,
+        .required("user", .identifier), .required("displayName", .text()), photoURL, deleted,
         .optional("endpoint", .identifier, "The endpoint that is in the call for this user."),
         .required(
             "state",

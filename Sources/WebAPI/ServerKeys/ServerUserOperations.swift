@@ -8,7 +8,7 @@ package enum ServerUserOperations {
     package static func all(_ accounts: AccountCommands, _ audit: AuditLog) -> [Operation] {
         [
             put(accounts, audit), list(accounts), get(accounts), disable(accounts, audit), enable(accounts, audit),
-            signOut(accounts, audit), token(accounts, audit),
+            delete(accounts, audit), signOut(accounts, audit), token(accounts, audit),
         ]
     }
 
@@ -23,7 +23,9 @@ package enum ServerUserOperations {
                 .required("id", .identifier), .optional("ext", .text(), "The app's own id, without `ext:`."),
                 .optional("email", .text()), .required("displayName", .text()), .optional("photoURL", .text()),
                 .required("languages", .list(.text())), .required("callWaiting", .boolean),
-                .required("disabled", .boolean), .required("createdAt", .time),
+                .required("disabled", .boolean),
+                .optional("deleted", .boolean, "True if the account was deleted. Only the id is left of the user."),
+                .required("createdAt", .time),
             ])
         ),
         ("ServerUserResult", .object([.required("user", .named("ServerUser"))])),
@@ -122,11 +124,25 @@ package enum ServerUserOperations {
         Operation(
             name: "server.users.enable", method: .post, path: "/v1/server/users/{user}/enable",
             summary: "Enable a disabled user.", access: .serverKey(.users), isRealtime: false, parameters: [user],
-            responses: [.ok(userResponse)], problems: [.notFound], limit: .serverKeys
+            responses: [.ok(userResponse)], problems: [.notFound, .conflict], limit: .serverKeys
         ) { request in
             let (user, entry) = try await accounts.setDisabled(false, request.user(), by: request.requireKey())
             audit.log(entry)
             return try .json(UserResponse(user: user))
+        }
+    }
+
+    private static func delete(_ accounts: AccountCommands, _ audit: AuditLog) -> Operation {
+        Operation(
+            name: "server.users.delete", method: .delete, path: "/v1/server/users/{user}",
+            summary:
+                "Delete a user for ever: ends all sessions and calls at once, and erases what is stored of the user "
+                + "within a minute. The app's own id may be given to somebody else.",
+            access: .serverKey(.users), isRealtime: false, parameters: [user], problems: [.notFound],
+            limit: .serverKeys
+        ) { request in
+            if let entry = try await accounts.deleteUser(request.user(), by: request.requireKey()) { audit.log(entry) }
+            return OperationResponse(status: 204, body: [])
         }
     }
 

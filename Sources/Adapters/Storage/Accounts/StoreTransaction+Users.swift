@@ -5,7 +5,7 @@ package import Model
 extension StoreTransaction {
     static let userColumns = """
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
-        u.created_at, u.disabled_at
+        u.created_at, u.disabled_at, u.deleted_at
         """
 
     static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
@@ -16,7 +16,8 @@ extension StoreTransaction {
             languages: try row.text(start + 5).split(separator: ",").map(String.init),
             callWaiting: try row.bool(start + 6),
             presence: PresenceVisibility(rawValue: try row.text(start + 7)) ?? .nobody,
-            createdAt: try row.time(start + 8), disabledAt: try row.timeIfPresent(start + 9))
+            createdAt: try row.time(start + 8), disabledAt: try row.timeIfPresent(start + 9),
+            deletedAt: try row.timeIfPresent(start + 10))
     }
 
     package func user(_ id: UserID) throws -> UserRecord? {
@@ -42,8 +43,8 @@ extension StoreTransaction {
             """
             INSERT INTO users (
                 id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
-                disabled_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING
+                disabled_at, deleted_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING
             """, Self.values(of: user))
         guard inserted == 1 else { return false }
         try writeWords(of: user)
@@ -55,9 +56,11 @@ extension StoreTransaction {
         try sql.execute(
             """
             UPDATE users SET email = ?2, email_key = ?3, password_hash = ?4, display_name = ?5, photo_url = ?6,
-                languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11 WHERE id = ?1
+                languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11,
+                deleted_at = ?12
+            WHERE id = ?1
             """, Self.values(of: user))
-        guard before?.displayName != user.displayName else { return }
+        guard before?.displayName != user.displayName || user.deletedAt != nil else { return }
         try sql.execute("DELETE FROM name_words WHERE user_id = ?1", [.id(user.id)])
         try writeWords(of: user)
     }
@@ -126,6 +129,7 @@ extension StoreTransaction {
     private static func end(ofPrefix prefix: String) -> String { prefix + "\u{10FFFF}" }
 
     private func writeWords(of user: UserRecord) throws {
+        guard user.deletedAt == nil else { return }
         for word in SearchTerms.terms(in: user.displayName) {
             try sql.execute("INSERT INTO name_words (word, user_id) VALUES (?1, ?2)", [.text(word), .id(user.id)])
         }
@@ -136,7 +140,7 @@ extension StoreTransaction {
             .id(user.id), .text(user.email), .text(user.email.map { AccountRules.emailKey($0) }),
             .text(user.passwordHash), .text(user.displayName), .text(user.photoURL),
             .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
-            .time(user.createdAt), .time(user.disabledAt),
+            .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt),
         ]
     }
 }

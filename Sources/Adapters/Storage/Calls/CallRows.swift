@@ -15,8 +15,9 @@ enum CallColumns {
     static let gateway = 12
     static let captions = 19
     static let participant = """
-        p.user_id, p.display_name, p.photo_url, p.withheld, p.state, p.ring_until, p.endpoint_id, p.sign_in_id, p.joined_at,
-        p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
+        p.user_id, p.display_name, p.photo_url,
+        (SELECT 1 FROM users d WHERE d.id = p.user_id AND d.deleted_at IS NOT NULL),
+        p.withheld, p.state, p.ring_until, p.endpoint_id, p.sign_in_id, p.joined_at, p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
         p.loss, p.jitter, p.round_trip, p.relayed, p.seconds
         """
     static let document = "SELECT \(call), \(participant) FROM calls c JOIN participants p ON p.call_id = c.id"
@@ -99,7 +100,7 @@ struct CallRows {
         var columns = reader
         return Participant(
             user: try columns.id(), displayName: try columns.text(), photoURL: try columns.textIfPresent(),
-            isWithheld: try columns.bool(), state: try state(&columns),
+            isDeleted: try columns.integerIfPresent() != nil, isWithheld: try columns.bool(), state: try state(&columns),
             media: MediaState(
                 audio: try columns.bool(), video: try columns.bool(), screen: try columns.bool(),
                 held: try columns.bool()),

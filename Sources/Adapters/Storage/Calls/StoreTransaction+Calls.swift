@@ -8,14 +8,15 @@ extension StoreTransaction {
     package func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty] {
         try sql.query(
             """
-            SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at FROM users u
+            SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at, u.deleted_at
+            FROM users u
             LEFT JOIN blocks b ON b.blocker = u.id AND b.user_id = ?1 WHERE u.id IN \(Placeholders.list(users.count, from: 2))
             """, [.id(caller)] + users.map { .id($0) }
         ).map { row in
             CallParty(
                 user: try row.id(0), displayName: try row.text(1), photoURL: try row.textIfPresent(2),
                 allowsCallWaiting: try row.bool(3), hasBlockedCaller: try !row.isNull(5),
-                isDisabled: try !row.isNull(4))
+                isDisabled: try !row.isNull(4), isDeleted: try !row.isNull(6))
         }
     }
 

@@ -74,6 +74,17 @@ extension StoreTransaction {
             [.stream(mailbox), trimmed, .text(MailboxLimits.superseded)])
     }
 
+    /// Removes the payloads of these entries.
+    func supersede(_ sequences: [Int64], of mailbox: StreamName) throws {
+        for batch in sequences.batches {
+            let rows = try sql.query(
+                """
+                SELECT seq, type, bytes FROM changes WHERE stream = ?1 AND seq IN \(Placeholders.list(batch.count, from: 2))
+                """, [.stream(mailbox)] + batch.map { .integer($0) })
+            try removePayloads(rows, of: mailbox)
+        }
+    }
+
     /// - Parameter rows: seq, type and bytes of entries with a payload.
     private func removePayloads(_ rows: [SQLRow], of mailbox: StreamName) throws {
         guard !rows.isEmpty else { return }

@@ -5,6 +5,8 @@ extension StoreTransaction {
     private static let recordingColumns =
         "SELECT id, call_id, user_id, started_at, status, ended_at, failure, reason FROM recordings"
 
+    private static let trackColumns = "number, user_id, endpoint_id, source, start_ms, file_id, duration, byte_count"
+
     package func insert(_ recording: Recording) throws {
         try sql.execute(
             """
@@ -123,15 +125,40 @@ extension StoreTransaction {
     private func tracks(of recording: RecordingID) throws -> [Recording.Track] {
         try sql.query(
             """
-            SELECT number, user_id, endpoint_id, source, start_ms, file_id, duration, byte_count
-            FROM recording_tracks WHERE recording_id = ?1 ORDER BY number
+            SELECT \(Self.trackColumns) FROM recording_tracks WHERE recording_id = ?1 ORDER BY number
             """, [.id(recording)]
-        ).map { row in
-            var columns = ColumnReader(row)
-            return Recording.Track(
-                number: try columns.int(), user: try columns.id(), endpoint: try columns.id(),
-                source: try columns.enumCase(), offset: try columns.integer(), file: try columns.id(),
-                duration: try columns.integerIfPresent(), byteCount: try columns.integerIfPresent())
-        }
+        ).map { try Self.track(ColumnReader($0)) }
+    }
+
+    private static func track(_ reader: ColumnReader) throws -> Recording.Track {
+        var columns = reader
+        return Recording.Track(
+            number: try columns.int(), user: try columns.id(), endpoint: try columns.id(),
+            source: try columns.enumCase(), offset: try columns.integer(), file: try columns.id(),
+            duration: try columns.integerIfPresent(), byteCount: try columns.integerIfPresent())
+    }
+}
+
+// The erasure of a deleted user's tracks.
+extension StoreTransaction: RecordingErasureStore {
+    package func recordedTracks(
+        of user: UserID, limit: Int
+    ) throws -> [(recording: RecordingID, track: Recording.Track)] {
+        try sql.query(
+            "SELECT recording_id, \(Self.trackColumns) FROM recording_tracks WHERE user_id = ?1 LIMIT ?2",
+            [.id(user), .integer(limit)]
+        ).map { (try $0.id(0), try Self.track(ColumnReader($0, from: 1))) }
+    }
+
+    package func remove(_ track: Recording.Track, of recording: RecordingID) throws {
+        try removeTranscript(of: track.file)
+        try removeMediaFile(track.file)
+        try sql.execute(
+            "DELETE FROM recording_tracks WHERE recording_id = ?1 AND number = ?2",
+            [.id(recording), .integer(track.number)])
+    }
+
+    package func removeMixFile(of recording: RecordingID) throws {
+        if let file = try mix(of: recording)?.audio?.file { try removeMediaFile(file) }
     }
 }

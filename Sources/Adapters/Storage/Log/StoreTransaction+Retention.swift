@@ -36,7 +36,7 @@ extension StoreTransaction {
 
     /// Removes the rows of streams whose changes were all removed. A stream that is created again begins at 1, so it
     /// needs an epoch that it never had: the log gets a new epoch if a stream of the current one is removed.
-    private func forgetEmptyStreams(_ names: [String]) throws {
+    func forgetEmptyStreams(_ names: [String]) throws {
         var removed: Set<String> = []
         for batch in names.batches {
             let rows = try sql.query(

@@ -40,6 +40,10 @@ package protocol SQLDatabase: Sendable {
     /// Returns some of the free space in the database's file to the file system. Returns whether there is more.
     func releaseFreeSpace() async throws -> Bool
 
+    /// Removes from the database's files what was deleted but is still in a log of theirs. Throws an `SQLError` of kind
+    /// `locked` if that must be tried again later.
+    func checkpoint() async throws
+
     /// Commits the queued jobs, then closes. Later jobs throw `SQLError.closed`.
     func close() async
 }

@@ -14,6 +14,11 @@ package final class SQLiteDatabase: SQLDatabase {
     /// Pages released at a time: a few megabytes, which block the writer for some milliseconds.
     private static let pagesReleasedAtOnce = 512
 
+    /// How long a connection waits for another process.
+    private static let busyMilliseconds = 5000
+    /// How long a checkpoint waits for readers of the log.
+    private static let checkpointMilliseconds = 100
+
     /// The page cache of one connection.
     private static let cacheKilobytes = 16_384
 
@@ -31,7 +36,7 @@ package final class SQLiteDatabase: SQLDatabase {
     package init(path: String, readers: Int = 4) throws {
         var configuration = Configuration()
         configuration.label = "switchboard"
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Double(Self.busyMilliseconds) / 1000)
         configuration.maximumReaderCount = max(1, readers)
         // The writer below opens and closes its transactions itself.
         configuration.allowsUnsafeTransactions = true
@@ -39,6 +44,8 @@ package final class SQLiteDatabase: SQLDatabase {
             // Applies to a new file; an old one keeps its mode until it is compacted. Readers must not set it.
             if sqlite3_db_readonly(database.sqliteConnection, "main") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+                // What is deleted is overwritten with zeros. Debian's SQLite does so by default.
+                try database.execute(sql: "PRAGMA secure_delete = ON")
             }
             try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKilobytes)")
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
@@ -180,13 +187,20 @@ package final class SQLiteDatabase: SQLDatabase {
         }
     }
 
-    /// Checkpoints and truncates the write-ahead log, so that the file can be moved alone once the database is closed.
+    /// Checkpoints and truncates the write-ahead log, so that the file can be moved alone once the database is closed,
+    /// and nothing that was deleted is left in the log.
+    ///
+    /// Writers wait only while readers of the log finish, and not for longer than `checkpointMilliseconds`.
     package func checkpoint() async throws {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [path] database in
                 do {
                     let connection = SQLiteConnection(database, path: path)
                     defer { connection.isOpen = false }
+                    // Most pages are copied without waiting for anybody.
+                    _ = try connection.query("PRAGMA wal_checkpoint(PASSIVE)")
+                    _ = try connection.query("PRAGMA busy_timeout = \(Self.checkpointMilliseconds)")
+                    defer { _ = try? connection.query("PRAGMA busy_timeout = \(Self.busyMilliseconds)") }
                     let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)")?.bool(0) ?? true
                     if isBusy { throw SQLError(.locked, "\(path) is being read: its log cannot be truncated.") }
                     continuation.resume()

@@ -38,6 +38,12 @@ extension StoreTransaction {
         ).map { try Self.voiceMessage($0) }
     }
 
+    package func voiceMessages(sentBy user: UserID, limit: Int) throws -> [VoiceMessage] {
+        try sql.query(
+            "\(Self.voiceColumns) WHERE v.sender = ?1 LIMIT ?2", [.id(user), .integer(limit)]
+        ).map { try Self.voiceMessage($0) }
+    }
+
     package func insert(_ message: VoiceMessage) throws {
         try insert(
             MediaFile(

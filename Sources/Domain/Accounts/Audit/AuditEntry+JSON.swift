@@ -27,7 +27,7 @@ extension AuditEntry {
 }
 
 extension AuditActor {
-    /// `operator`, `key:<id>` or `unknown`.
+    /// `operator`, `key:<id>`, `user:<id>` or `unknown`.
     package var text: String {
         let (kind, id) = columns
         return id.map { "\(kind):\($0)" } ?? kind

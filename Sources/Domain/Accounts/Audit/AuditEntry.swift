@@ -42,6 +42,8 @@ package enum AuditActor: Hashable, Sendable {
     /// The operator, on the command line.
     case commandLine
     case key(ServerKeyID)
+    /// A user, about the own account.
+    case user(UserID)
     /// A client that did not prove who it is.
     case unknown
 
@@ -50,15 +52,17 @@ package enum AuditActor: Hashable, Sendable {
         switch self {
         case .commandLine: ("operator", nil)
         case .key(let id): ("key", id.text)
+        case .user(let id): ("user", id.text)
         case .unknown: ("unknown", nil)
         }
     }
 
     package init(kind: String, id: String?) {
         self =
-            switch (kind, id.flatMap { ServerKeyID($0) }) {
-            case ("operator", _): .commandLine
-            case ("key", let id?): .key(id)
+            switch kind {
+            case "operator": .commandLine
+            case "key": id.flatMap { ServerKeyID($0) }.map { .key($0) } ?? .unknown
+            case "user": id.flatMap { UserID($0) }.map { .user($0) } ?? .unknown
             default: .unknown
             }
     }

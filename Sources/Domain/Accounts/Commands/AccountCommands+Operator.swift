@@ -67,7 +67,7 @@ extension AccountCommands {
         let key = AccountRules.emailKey(email)
         let (user, ended, now) = try await database.writeAccounts { store in
             guard var user = try store.user(emailKey: key) else { throw Problem.notFound("account", field: "email") }
-            user.disabledAt = isDisabled ? user.disabledAt ?? store.now : nil
+            try user.setDisabled(isDisabled, at: store.now)
             try store.update(user)
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
             return (user, ended, store.now)
@@ -84,7 +84,7 @@ extension AccountCommands {
         }
         // First, so that no data that was read before the commit is cached or used afterwards.
         disabledUsers.withLock { _ = $0.insert(user) }
-        externalUsers.withLock { $0.removeAll { $1 == user } }
+        externalUsers.withLock { $0.removeAll { $1.user == user } }
         announceEnd(of: ended, of: user, at: now)
         userDisabled(user)
     }

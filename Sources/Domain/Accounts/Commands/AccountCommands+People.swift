@@ -34,10 +34,10 @@ extension AccountCommands {
             items: page.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
     }
 
-    /// A user's profile. A user who blocked the reader looks the same.
+    /// A user's profile. A user who blocked the reader looks the same; of a deleted user only the id remains.
     package func profile(of user: UserID) async throws -> UserProfile {
         try await database.readAccounts { store in
-            guard let user = try store.user(user), user.disabledAt == nil else {
+            guard let user = try store.user(user), user.disabledAt == nil || user.deletedAt != nil else {
                 throw Problem.notFound("user", field: "user")
             }
             return user.profile
@@ -49,7 +49,10 @@ extension AccountCommands {
     package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
         guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
         let written = try await database.writeAccounts { store in
-            guard try store.user(user) != nil else { throw Problem.notFound("user", field: "user") }
+            _ = try store.existingUser(principal.user)
+            guard let other = try store.user(user), other.deletedAt == nil else {
+                throw Problem.notFound("user", field: "user")
+            }
             if try store.block(user, by: principal.user) {
                 try store.append(.block, BlockChange(user: user, blocked: true), to: principal.user)
             }

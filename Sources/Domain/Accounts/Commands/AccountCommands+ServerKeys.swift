@@ -75,7 +75,7 @@ extension AccountCommands {
     ) async throws -> (user: ServerUserDocument, written: AuditEntry) {
         let (user, document, ended, entry, now) = try await database.writeAccounts { store in
             var user = try store.user(reference)
-            user.disabledAt = isDisabled ? user.disabledAt ?? store.now : nil
+            try user.setDisabled(isDisabled, at: store.now)
             try store.update(user)
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
             let entry = key.audit(isDisabled ? "server.users.disable" : "server.users.enable", user.id.text)
@@ -115,6 +115,7 @@ extension AccountCommands {
         let (lifetime, actor) = (settings.signInLifetime, key.actor)
         let (user, opened, entry) = try await database.writeAccounts { store in
             let user = try store.user(reference)
+            guard user.deletedAt == nil else { throw Self.deleted }
             guard user.disabledAt == nil else { throw Self.disabled }
             let opened = try store.reopen(
                 secret, for: user.id, on: device, by: actor, renewsSecrets: wantsRefresh, lifetime: lifetime)

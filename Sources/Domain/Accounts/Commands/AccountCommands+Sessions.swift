@@ -24,7 +24,9 @@ extension AccountCommands {
         guard let id = principal.signIn else { return }
         guard try await database.readAccounts({ try $0.signIn(id)?.client }) != client else { return }
         _ = try await database.writeAccounts { store in
-            guard var signIn = try store.signIn(id), signIn.client != client else { return }
+            guard var signIn = try store.signIn(id), signIn.client != client, signIn.endedAt == nil else {
+                return
+            }
             signIn.client = client
             try store.update(signIn)
         }

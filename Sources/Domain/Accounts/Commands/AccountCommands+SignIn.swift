@@ -130,7 +130,7 @@ extension AccountCommands {
         return AccountOutcome(value: (), positions: written.positions)
     }
 
-    private func begin(_ attempt: [SignInDelays.Key]) throws {
+    func begin(_ attempt: [SignInDelays.Key]) throws {
         let now = uptime()
         guard let wait = delays.withLock({ $0.begin(attempt, at: now) }) else { return }
         throw Problem(
@@ -149,6 +149,7 @@ extension AccountCommands {
                     + "Sign in again."
             case .passwordChanged: "This session was ended because the password was changed. Sign in again."
             case .disabled: "This account is disabled."
+            case .deleted: "This account was deleted."
             case .restored:
                 "The server was restored from a backup, which does not know this session's tokens. Sign in again."
             case .tooMany:

@@ -15,23 +15,26 @@ package final class AccountCommands: Sendable {
     let uptime: @Sendable () -> Int64
     let signInsEnded: @Sendable (UserID, [SignInID]) -> Void
     let userDisabled: @Sendable (UserID) -> Void
+    let userDeleted: @Sendable (UserID) -> Void
 
     let delays = Mutex(SignInDelays())
     let provedEndpoints = Mutex(RecentMap<EndpointID, ProvedEndpoint>(capacity: 50_000))
-    let externalUsers = Mutex(RecentMap<ExternalKey, UserID>(capacity: 50_000))
-    /// Users disabled since the start, for checks of data that was read before; everything else queries the database.
+    let externalUsers = Mutex(RecentMap<ExternalKey, ExternalUser>(capacity: 50_000))
+    /// Users disabled or deleted since the start, for checks of data that was read before; everything else queries the database.
     let disabledUsers = Mutex<Set<UserID>>([])
 
     /// - Parameters:
     ///   - uptime: milliseconds of a monotonic clock, for delays after failed sign-ins.
     ///   - signInsEnded: called when sign-ins of a user have ended, to close their sockets.
-    ///   - userDisabled: called when a user was disabled, to close all of their sockets.
+    ///   - userDisabled: called when a user was disabled or deleted, to close all of their sockets.
+    ///   - userDeleted: called after that when a user was deleted: the erasure of what is stored may begin.
     package init(
         database: any AccountDatabase, passwords: any PasswordHasher, secrets: any SecretSource,
         tokens: any AccessTokenIssuer, settings: AccountSettings = AccountSettings(),
         uptime: @escaping @Sendable () -> Int64,
         signInsEnded: @escaping @Sendable (UserID, [SignInID]) -> Void = { _, _ in },
-        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in }
+        userDisabled: @escaping @Sendable (UserID) -> Void = { _ in },
+        userDeleted: @escaping @Sendable (UserID) -> Void = { _ in }
     ) {
         self.database = database
         self.passwords = passwords
@@ -41,6 +44,7 @@ package final class AccountCommands: Sendable {
         self.uptime = uptime
         self.signInsEnded = signInsEnded
         self.userDisabled = userDisabled
+        self.userDeleted = userDeleted
     }
 
     /// Removes cache entries that were not used since the last call: a proof is of no use after `lastUseIntervalSeconds`,
@@ -86,7 +90,7 @@ package final class AccountCommands: Sendable {
 extension AccountStore {
     /// The user. Throws a problem if there is none: a token may outlive its account.
     func existingUser(_ id: UserID) throws -> UserRecord {
-        guard let user = try user(id) else { throw Problem(.unauthenticated, "This account was deleted.") }
+        guard let user = try user(id), user.deletedAt == nil else { throw AccountCommands.deleted }
         guard user.disabledAt == nil else { throw AccountCommands.disabled }
         return user
     }
@@ -113,4 +117,5 @@ extension AccountStore {
 
 extension AccountCommands {
     static let disabled = Problem(.forbidden, "This account is disabled.")
+    static let deleted = Problem(.unauthenticated, "This account was deleted.")
 }

@@ -76,6 +76,8 @@ package struct ServerUserDocument: Codable, Hashable, Sendable {
     package var languages: [String]
     package var callWaiting: Bool
     package var disabled: Bool
+    /// True if the account was deleted; otherwise absent.
+    package var deleted: Bool?
     package var createdAt: Timestamp
 
     init(_ user: UserRecord, ext: String?) {
@@ -87,6 +89,7 @@ package struct ServerUserDocument: Codable, Hashable, Sendable {
         languages = user.languages
         callWaiting = user.callWaiting
         disabled = user.disabledAt != nil
+        deleted = user.deletedAt == nil ? nil : true
         createdAt = user.createdAt
     }
 }

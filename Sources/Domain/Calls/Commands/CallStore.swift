@@ -10,10 +10,12 @@ package struct CallParty: Hashable, Sendable {
     /// Whether the user has blocked the caller or inviter.
     package var hasBlockedCaller: Bool
     package var isDisabled: Bool
+    /// The account was deleted, and so is disabled as well.
+    package var isDeleted: Bool
 
     package init(
         user: UserID, displayName: String, photoURL: String? = nil, allowsCallWaiting: Bool = false,
-        hasBlockedCaller: Bool = false, isDisabled: Bool = false
+        hasBlockedCaller: Bool = false, isDisabled: Bool = false, isDeleted: Bool = false
     ) {
         self.user = user
         self.displayName = displayName
@@ -21,6 +23,7 @@ package struct CallParty: Hashable, Sendable {
         self.allowsCallWaiting = allowsCallWaiting
         self.hasBlockedCaller = hasBlockedCaller
         self.isDisabled = isDisabled
+        self.isDeleted = isDeleted
     }
 }
 

@@ -87,6 +87,7 @@ extension Participant {
             writer.member("user", user)
             writer.member("displayName", displayName)
             writer.member("photoURL", photoURL)
+            if isDeleted { writer.member("deleted", true) }
             writer.member("endpoint", endpoint)
             writer.member("state", state.name)
             if let until = ringsUntil {

@@ -14,7 +14,7 @@ package struct Participant: Hashable, Sendable {
         case busy
         /// Did not accept in time, or before the call ended.
         case missed
-        /// The account is disabled.
+        /// The account is disabled or deleted.
         case unreachable
     }
 
@@ -51,6 +51,8 @@ package struct Participant: Hashable, Sendable {
     /// The name at the time of the invitation, as the history shows it.
     package let displayName: String
     package let photoURL: String?
+    /// The account was deleted since; then the name is `DeletedUser.name`.
+    package let isDeleted: Bool
     /// The user has blocked the inviter and never sees this call; the others see a participant who does not answer.
     package internal(set) var isWithheld: Bool
     package internal(set) var state: State
@@ -58,12 +60,13 @@ package struct Participant: Hashable, Sendable {
     package internal(set) var quality: QualitySummary?
 
     package init(
-        user: UserID, displayName: String, photoURL: String?, isWithheld: Bool, state: State, media: MediaState,
-        quality: QualitySummary? = nil
+        user: UserID, displayName: String, photoURL: String?, isDeleted: Bool = false, isWithheld: Bool, state: State,
+        media: MediaState, quality: QualitySummary? = nil
     ) {
         self.user = user
-        self.displayName = displayName
-        self.photoURL = photoURL
+        self.displayName = isDeleted ? DeletedUser.name : displayName
+        self.photoURL = isDeleted ? nil : photoURL
+        self.isDeleted = isDeleted
         self.isWithheld = isWithheld
         self.state = state
         self.media = media

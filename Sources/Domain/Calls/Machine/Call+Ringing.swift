@@ -105,8 +105,8 @@ extension Call {
 extension Participant {
     init(_ party: CallParty, isWithheld: Bool, state: State, media: MediaState) {
         self.init(
-            user: party.user, displayName: party.displayName, photoURL: party.photoURL, isWithheld: isWithheld,
-            state: state, media: media)
+            user: party.user, displayName: party.displayName, photoURL: party.photoURL, isDeleted: party.isDeleted,
+            isWithheld: isWithheld, state: state, media: media)
     }
 }
 

@@ -26,7 +26,7 @@ package struct Recording: Hashable, Sendable {
 
     /// One track of one participant, from its first audio to its end.
     package struct Track: Hashable, Sendable {
-        /// Counted from 0 in the order of their first audio.
+        /// Counted from 0 in the order of their first audio. Those of deleted users are missing.
         package var number: Int
         package var user: UserID
         package var endpoint: EndpointID

@@ -42,6 +42,7 @@ extension SessionMachine {
                     id, Problem(.forbidden, "The token belongs to another user.", field: "token"), into: &actions)
             }
             principal?.signIn = newer.signIn
+            principal?.tokenIssuedAt = newer.tokenIssuedAt
             clock.tokenExpires = expires
             clock.scheduleCheck()
             let seconds = max(0, (expires - now).nanoseconds / 1_000_000_000)

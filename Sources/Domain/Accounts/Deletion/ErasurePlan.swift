@@ -1,0 +1,107 @@
+/// What becomes of every kind of row and file when a user is deleted. This table is the only place that says so: a test
+/// compares it with the schema, so that a new table or column of text fails the test until it is named here.
+///
+/// Others' messages and tracks stay, and so do calls, in which the user is shown as `DeletedUser.name`.
+package enum ErasurePlan {
+    package static let rules: [ErasureRule] = accounts + calls + voice + log + operation
+
+    /// Rows that belong to the user alone, which the step `rows` removes.
+    package static var rowsToRemove: [ErasureRule] { rules.filter { $0.moment == .step(.rows) && $0.fate == .removed } }
+
+    private static let accounts = [
+        // Only the id remains, and when the account was created and deleted.
+        ErasureRule(
+            "users", .cleared, .atOnce, users: ["id"],
+            personal: ["email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence"]),
+        ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
+        ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),
+        // Digests, which name nobody and refuse the tokens of deleted users.
+        ErasureRule("deleted_identities", .kept, .never, others: ["hash"]),
+        // Of the user, and by others of the user.
+        ErasureRule("blocks", .removed, .step(.rows), users: ["blocker", "user_id"], key: ["blocker", "user_id"]),
+        ErasureRule(
+            "devices", .removed, .step(.rows), users: ["user_id"], personal: ["name", "platform"], others: ["id"],
+            key: ["user_id", "id"]),
+        // Kept without the names of clients until no token of theirs is valid, since they refuse those tokens.
+        ErasureRule(
+            "sign_ins", .cleared, .step(.rows), users: ["user_id"], personal: ["client_name", "client_version"],
+            others: ["id", "device_id", "family_hash", "used_hash", "next_hashes", "end_reason", "actor"]),
+        ErasureRule(
+            "endpoints", .removed, .step(.rows), users: ["user_id"], others: ["id", "secret_hash"], key: ["id"]),
+        ErasureRule("invites", .kept, .never, users: ["used_by"], others: ["hash"]),
+        ErasureRule("files:photo", .removed, .step(.calls)),
+    ]
+
+    private static let calls = [
+        ErasureRule(
+            "calls", .kept, .never, users: ["ended_by", "recording_by", "captions_by", "pair"],
+            others: [
+                "id", "conversation_id", "kind", "mode", "status", "end_reason", "recording_id", "recording_end",
+                "captions_failure",
+            ]),
+        ErasureRule(
+            "participants", .cleared, .step(.participants), users: ["user_id"], personal: ["display_name", "photo_url"],
+            others: ["call_id", "state", "endpoint_id", "sign_in_id", "reason"]),
+        ErasureRule(
+            "negotiations", .kept, .never,
+            others: ["call_id", "first_endpoint", "second_endpoint", "offer_from"]),
+        // Their data has addresses of the user's network.
+        ErasureRule(
+            "signals", .removed, .step(.signals), users: ["user_id"], personal: ["data"],
+            others: ["call_id", "client_id", "endpoint_id", "to_endpoint", "kind", "status"]),
+        ErasureRule("ended_mailboxes", .kept, .never, others: ["call_id"]),
+        ErasureRule("gateway", .kept, .never),
+        // Also those that the user started: they hold the tracks of others. Without one, they are removed.
+        ErasureRule(
+            "recordings", .kept, .never, users: ["user_id"], others: ["id", "call_id", "status", "failure", "reason"]),
+        ErasureRule(
+            "recording_tracks", .removed, .step(.recordings), users: ["user_id"],
+            others: ["recording_id", "endpoint_id", "source", "file_id"]),
+        ErasureRule(
+            "recording_audience", .removed, .step(.rows), users: ["user_id"], others: ["recording_id"],
+            key: ["recording_id", "user_id"]),
+        // A mix that holds a track of the user has failed, and can be requested again.
+        ErasureRule(
+            "recording_mixes", .cleared, .step(.recordings), users: ["user_id"],
+            others: ["recording_id", "status", "failure", "file_id"]),
+        ErasureRule("files:recording", .removed, .step(.recordings)),
+    ]
+
+    private static let voice = [
+        // Those that the user sent; those that the user received are others'.
+        ErasureRule(
+            "voice_messages", .removed, .step(.voiceMessages), users: ["sender", "recipient", "pair"],
+            personal: ["waveform"], others: ["id", "file_id"]),
+        // With the message or the track.
+        ErasureRule(
+            "transcripts", .removed, .step(.voiceMessages), personal: ["data"], others: ["file_id", "status"]),
+        ErasureRule(
+            "media_files", .removed, .step(.voiceMessages), users: ["owner"],
+            others: ["id", "kind", "resource", "content_type"]),
+        // The sum of what the user owns of recordings that stay.
+        ErasureRule("media_usage", .kept, .never, users: ["user_id"]),
+        ErasureRule("files:voice", .removed, .step(.voiceMessages)),
+    ]
+
+    private static let log = [
+        // The user's own stream, and others' up to the last entry that names the user: who resumes from before it gets
+        // a reset.
+        ErasureRule("changes", .removed, .step(.log), personal: ["data"], others: ["stream", "type", "sender"]),
+        ErasureRule("streams", .kept, .never, others: ["name", "epoch"]),
+        ErasureRule("log", .kept, .never, others: ["epoch"]),
+        ErasureRule(
+            "client_ids", .removed, .step(.rows), users: ["user_id"],
+            others: ["client_id", "body_hash", "entity", "scope"], key: ["user_id", "client_id"]),
+    ]
+
+    private static let operation = [
+        ErasureRule(
+            "server_keys", .kept, .never, others: ["id", "name", "hash", "previous_hash", "scopes", "addresses"]),
+        // Ids only: the addresses are those of keys and of refused requests.
+        ErasureRule(
+            "audit", .kept, .never, users: ["subject"],
+            others: ["actor_kind", "actor_id", "action", "outcome", "address", "request_id"]),
+        ErasureRule("erasures", .removed, .step(.checkpoint), users: ["user_id"], others: ["step", "cursor", "photo"]),
+        ErasureRule("migrations", .kept, .never, others: ["name"]),
+    ]
+}
