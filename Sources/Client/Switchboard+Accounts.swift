@@ -24,6 +24,7 @@ extension Switchboard {
         }
     }
     private struct PasswordChange: Encodable { var currentPassword: String; var newPassword: String }
+    private struct Deletion: Encodable { var password: String? }
 
     /// Creates an account and signs in.
     ///
@@ -118,6 +119,25 @@ extension Switchboard {
         let _: Nothing = try await rest.request(
             .POST, "/v1/me/password", token: token.text,
             body: PasswordChange(currentPassword: current, newPassword: new))
+    }
+
+    /// Deletes the account for ever, and signs out. The server erases what it stores of the user within a minute.
+    ///
+    /// - Parameter password: Required if the account has one. Without one, the access token must be at most five minutes
+    ///   old; a refused one is renewed once.
+    public func deleteAccount(password: String? = nil) async throws {
+        let body = Deletion(password: password)
+        let token = try await credentials.accessToken()
+        do {
+            let _: Nothing = try await rest.request(.POST, "/v1/me/delete", token: token.text, body: body)
+        } catch SwitchboardError.refused(let problem) where problem.kind == .unauthenticated {
+            guard let newer = try? await credentials.accessToken(fresh: true) else {
+                throw SwitchboardError.refused(problem)
+            }
+            let _: Nothing = try await rest.request(.POST, "/v1/me/delete", token: newer.text, body: body)
+        }
+        await realtime.changeUser()
+        await credentials.use(.none)
     }
 
     /// The user's sign-ins.

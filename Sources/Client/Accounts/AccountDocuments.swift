@@ -43,6 +43,8 @@ public struct User: Codable, Hashable, Sendable, Identifiable {
     public var photoURL: String?
     /// The languages they speak, as BCP 47 tags, the best first.
     public var languages: [String]
+    /// True if the account was deleted; then the name is `Deleted user`.
+    public var deleted: Bool?
 }
 
 /// An installation of an app that a user signed in on.

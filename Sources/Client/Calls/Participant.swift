@@ -61,6 +61,8 @@ public struct Participant: Codable, Hashable, Sendable {
     public var displayName: String
     /// Their photo at the time of the call: a path on the server, for ``Switchboard/photo(at:)``.
     public var photoURL: String?
+    /// True if the account was deleted since; then the name is `Deleted user`.
+    public var deleted: Bool?
     /// Which of their endpoints is in the call.
     public var endpoint: EndpointID?
     /// Their state.

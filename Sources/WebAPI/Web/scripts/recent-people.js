@@ -10,7 +10,7 @@ export async function recentPeople() {
     const people = new Map();
     for (const call of list) {
         for (const other of othersOf(call, credentials.user.id)) {
-            if (!people.has(other.user)) people.set(other.user,
+            if (!other.deleted && !people.has(other.user)) people.set(other.user,
                 { id: other.user, displayName: other.displayName, photoURL: other.photoURL });
         }
     }

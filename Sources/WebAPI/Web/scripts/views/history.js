@@ -64,8 +64,8 @@ function callRow(call) {
                     call.kind === "video" && h("span", { class: "unseen" }, "video call")))),
         h("time", { class: "when", datetime: call.createdAt }, whenText(call.createdAt)),
         recordings,
-        button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${name} again`, bare: true,
-            class: "round soft", data: { action: "call-again" }, onclick: () => callPeople(users, call.kind) }));
+        users.some((one) => !one.deleted) && button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${name} again`, bare: true,
+            class: "round soft", data: { action: "call-again" }, onclick: () => callPeople(users.filter((one) => !one.deleted), call.kind) }));
 }
 
 const badge = () => h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon("people"));

@@ -112,12 +112,13 @@ function conversation(user) {
         nodes: [
             back(),
             h("div", { class: "page-head" }, h("div", { class: "who" }, avatar(user), h("h1", {}, user.displayName)),
-                h("div", { class: "pair" },
+                !user.deleted && h("div", { class: "pair" },
                     button({ name: "phone", label: `Call ${user.displayName}`, bare: true, class: "round soft",
                         data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
                     button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
                         data: { action: "call-video" }, onclick: () => callPerson(user, "video") }))),
-            composer.node, list, empty, more,
+            user.deleted ? h("p", { class: "hint" }, "This account was deleted. What you sent stays with you.") : composer.node,
+            list, empty, more,
         ],
         close() {
             turn += 1;

@@ -7,6 +7,7 @@ import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
+import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { report, section } from "./settings-section.js";
@@ -15,7 +16,7 @@ export function settingsPage() {
     return {
         node: h("div", { class: "page settings" }, h("h1", {}, "Settings"),
             profileSection(), callsSection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
-            shortcutsSection(), signOutSection()),
+            shortcutsSection(), signOutSection(), deletionSection()),
     };
 }
 

@@ -1,0 +1,46 @@
+// Deleting the account, at the end of the settings.
+
+import { authorized } from "../api.js";
+import { credentials } from "../credentials.js";
+import { busy, button, field, h } from "../dom.js";
+import { errorMessage } from "../problems.js";
+import { open } from "./dialogs.js";
+import { section } from "./settings-section.js";
+
+export function deletionSection() {
+    return section("Delete account",
+        h("p", { class: "hint" }, "Your profile, your photo, and what you sent are erased. This cannot be undone."),
+        button({ label: "Delete account", class: "soft danger-text", data: { action: "delete-account" }, onclick: confirm }));
+}
+
+/** An account without a password here proves with its token, which is renewed when it is too old. */
+function confirm() {
+    const hasPassword = Boolean(credentials.user.email);
+    const remove = button({ label: "Delete my account", type: "submit", class: "danger", data: { action: "confirm-deletion" } });
+    // In the dialog, which covers messages of the page.
+    const failure = h("p", { class: "form-error", role: "alert", hidden: true });
+    const form = h("form", { id: "deletion-form" },
+        h("input", { type: "text", autocomplete: "username", value: credentials.user.email ?? "", hidden: true }),
+        field({ label: "Your password", name: "password", type: "password", autocomplete: "current-password", required: hasPassword }),
+        failure,
+        h("div", { class: "choices" }, remove, button({ label: "Keep it", class: "quiet", onclick: () => dialog.close() })));
+    const dialog = open({ "aria-labelledby": "deletion-title", id: "deletion" },
+        h("h2", { id: "deletion-title" }, "Delete your account?"),
+        h("p", {}, "You are signed out everywhere, and calls that you are in end for you. Within a minute, your name, your "
+            + "photo, your voice messages and your voice in recordings are erased, for the others too. What others sent you "
+            + "stays with them. Nobody can bring the account back."),
+        form);
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        busy(remove, async () => {
+            const password = form.elements.password.value;
+            await authorized("POST", "/v1/me/delete", password ? { password } : {});
+            dialog.close();
+            credentials.end();
+        }, (error) => {
+            failure.textContent = errorMessage(error);
+            failure.hidden = false;
+        });
+    });
+    form.elements.password.focus();
+}
