@@ -110,6 +110,29 @@ def test_password_change_signs_other_devices_out(browsers, people):
     ann.is_online()
 
 
+def test_a_deleted_account_is_signed_out_and_gone(people):
+    ann, ben = people
+    ann.call(ben, "audio")
+    ben.rings()
+    ann.hang_up()
+    ann.leave_call_screen()
+    ann.go("settings")
+    ann.click("[data-action=delete-account]")
+    ann.says("#deletion", "Nobody can bring the account back")
+    ann.fill(password="not the password")
+    ann.click("[data-action=confirm-deletion]")
+    ann.says("#deletion .form-error", "not your password")
+    ann.fill(password=PASSWORD)
+    ann.click("[data-action=confirm-deletion]")
+    ann.find("#sign-in-form")
+    ann.sign_in()
+    ann.says(".form-error", "wrong")
+    ben.driver.refresh()
+    ben.go("history")
+    ben.says("#history", "Deleted user")
+    assert not ben.all("[data-action=call-again]")
+
+
 def test_a_revoked_device_is_signed_out(browsers, people):
     ann, _ben = people
     other = Person(browsers[1], ann.url, ann.name)

@@ -36,6 +36,7 @@ ROLES = {
     "joined later": "joined after the recording had ended",
     "disabled": "was in the call during the recording; the account was disabled afterwards",
     "revoked": "was in the call during the recording; the session was revoked afterwards",
+    "deleted": "was in the call during the recording; the account was deleted afterwards",
 }
 NAMED = {"ringing", "declined", "missed", "joined", "left before", "left after", "joined later"}
 LISTENABLE = {"joined", "left after"}
@@ -62,7 +63,7 @@ KEY_REACHED = {
 }
 # What no server key reaches: the API of users.
 KEY_NEVER = [
-    ("GET", "/v1/me"), ("GET", "/v1/calls/{call}"), ("GET", "/v1/calls/{call}/recordings"),
+    ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/calls/{call}"), ("GET", "/v1/calls/{call}/recordings"),
     ("GET", "/v1/recordings/{recording}"), ("GET", "/v1/recordings/{recording}/transcript"),
     ("GET", "/v1/recordings/{recording}/transcript/vtt"), ("POST", "/v1/recordings/{recording}/mix"),
     ("POST", "/v1/calls/{call}/leg"), ("POST", "/v1/calls/{call}/whep"), ("POST", "/v1/calls/{call}/end"),
@@ -100,7 +101,8 @@ def harness(make_server):
     people = harness.people
     for role in ROLES:
         people[role] = None if role == "anonymous" else server.user()
-    people["disabled"] = signed_up(server, "disabled")
+    for role in ("disabled", "deleted"):
+        people[role] = signed_up(server, role)
     harness.keys = {scope: create(server, scope) for scope in SCOPES}
     asyncio.run(connect_everybody(harness))
     yield harness
@@ -118,7 +120,7 @@ async def connect_everybody(harness: Harness) -> None:
 
     def begin() -> None:
         assert people["blocked"].request("PUT", f"/v1/blocks/{caller.id}").status_code == 204
-        for role in ("joined", "left before", "left after", "disabled", "revoked"):
+        for role in ("joined", "left before", "left after", "disabled", "revoked", "deleted"):
             accept(role)
         assert people["left before"].post(f"/v1/calls/{harness.call}/leave").status_code == 200
         assert people["declined"].post(f"/v1/calls/{harness.call}/decline").status_code == 200
@@ -135,12 +137,13 @@ async def connect_everybody(harness: Harness) -> None:
         wait_until(
             lambda: participant_user.get(path + "/transcript").json()["transcript"]["status"] == "complete", "words", 30
         )
-        for role in ("joined", "left after", "disabled", "revoked"):
+        for role in ("joined", "left after", "disabled", "revoked", "deleted"):
             harness.take_address(role)
             assert HTTP.get(server.url + harness.addresses[role]).status_code == 200
         server.command("account", "disable", "--email", "disabled@example.org")
         assert people["revoked"].request("DELETE", "/v1/sessions/current").status_code == 204
-        for role in ("disabled", "revoked"):
+        server.command("account", "delete", "deleted@example.org", "--yes")
+        for role in ("disabled", "revoked", "deleted"):
             # A participation ends with the sign-in by which it was joined.
             wait_until(
                 lambda: state(harness, people[role], people["joined"]) == "left", f"{role} to be out", 5
@@ -148,7 +151,7 @@ async def connect_everybody(harness: Harness) -> None:
         accept("joined later")
         wait_until(lambda: state(harness, people["missed"], people["joined"]) == "missed", "the ring to end", 30)
 
-    named = ("joined", "left before", "left after", "disabled", "revoked", "declined", "missed", "blocked")
+    named = ("joined", "left before", "left after", "disabled", "revoked", "deleted", "declined", "missed", "blocked")
     try:
         await ann.open()
         await ben.open()

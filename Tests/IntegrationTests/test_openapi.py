@@ -24,7 +24,7 @@ CHECKS = (
     "response_headers_conformance"
 )
 # These sign out the caller, so they are tested separately: later requests would be unauthenticated.
-SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/password)"
+SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/(password|delete))"
 
 
 @pytest.fixture(scope="module")

@@ -47,8 +47,11 @@ struct SwitchboardClientScenarios {
         await #expect(throws: SwitchboardError.self) {
             try await server.client().signIn(email: me.email ?? "", password: "correct horse")
         }
-        try await again.signOut()
+        await #expect(throws: SwitchboardError.self) { try await again.deleteAccount(password: "correct horse") }
+        try await again.deleteAccount(password: "battery staple")
         await #expect(throws: SwitchboardError.signedOut) { try await again.me() }
+        let deleted = try await ben.user(me.id)
+        #expect(deleted.displayName == "Deleted user" && deleted.deleted == true)
         for client in [ann, ben, elsewhere, again] { await client.close() }
     }
 
