@@ -241,7 +241,7 @@ let package = Package(
         tests(
             "RelayTests",
             ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
-        tests("StorageTests", ["TestSupport", "Storage", "Model", "Voice", grdb]),
+        tests("StorageTests", ["TestSupport", "Storage", "Model", "Accounts", "Voice", grdb]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
             "ServerTests",
@@ -335,6 +335,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
     package.targets += [
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzContainers", ["Containers", "Wire"]),
+        fuzz("FuzzDeletionRecord", ["Accounts", "Model"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzForwarded", ["FuzzInput", "Realtime", "Wire"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),

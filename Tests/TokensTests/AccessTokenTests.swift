@@ -32,7 +32,7 @@ extension ManualClock<Timestamp> {
         let verifier = verifier(tokens)
         let token = try tokens.issue(user: user, signIn: signIn, at: time.now)
         let verified = try await verifier.verify(token)
-        #expect(verified.principal == Principal(user: user, signIn: signIn))
+        #expect((verified.principal.user, verified.principal.signIn) == (user, signIn))
         #expect(verified.expiresAt == time.now.adding(seconds: 900))
         #expect(try await verifier.verify(token) == verified)
         time.advance(seconds: 899)
