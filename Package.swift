@@ -246,7 +246,8 @@ let package = Package(
         tests(
             "ServerTests",
             [
-                "TestSupport", "Server", "Services", "MediaGateway", "DatagramIO", "Model", "Wire", "Transcription",
+                "TestSupport", "Server", "Services", "WebAPI", "MediaGateway", "DatagramIO", "Model", "Wire",
+                "Transcription",
                 logging,
             ]),
         tests(

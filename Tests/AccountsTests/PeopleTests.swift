@@ -262,3 +262,43 @@ import Tokens
                 == .conflict)
     }
 }
+
+/// What operators see of users.
+@Suite struct OperatorUserTests {
+    @Test func usersAreFoundByEverythingThatNamesThem() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann Abel")
+        let ben = try await scratch.signUp("Ben Abel")
+        let key = KeyPrincipal(id: try #require(ServerKeyID("0123456789abcdef")), scopes: [.operator], address: "-")
+        let shop = try await scratch.commands.putUser(
+            UserReference("ext:shop-1", field: "user"), PutUser(displayName: "Cem Can"), by: key
+        ).user.id
+        func find(_ query: String) async throws -> [UserID] {
+            try await scratch.commands.findUsers(query, limit: 10, cursor: nil).items.map(\.id)
+        }
+        let (disabled, entry) = try await scratch.commands.setDisabled(
+            true, .id(ben.user.id), by: key, area: "admin")
+        #expect(disabled.disabled && entry.action == "admin.users.disable" && entry.actor == .key(key.id))
+        #expect(try await find("") == [ann.user.id, ben.user.id, shop].sorted { $0.text < $1.text })
+        #expect(Set(try await find("abel")) == [ann.user.id, ben.user.id], "disabled users too")
+        #expect(try await find(" Ben.Abel@EXAMPLE.org ") == [ben.user.id])
+        #expect(try await find(ben.user.id.text) == [ben.user.id])
+        #expect(try await find("ext:shop-1") == [shop])
+        #expect(try await find("ext:nobody").isEmpty)
+        #expect(try await find("nobody@example.org").isEmpty)
+        // Others still do not find who is disabled.
+        #expect(try await scratch.commands.search("abel", by: ann.principal).items.isEmpty)
+        for query in ["ext:a/b", "%%", String(repeating: "a", count: 601)] {
+            #expect(await problem { _ = try await find(query) }?.field == "query")
+        }
+    }
+
+    @Test func aUserHasDevicesAndSessions() async throws {
+        let scratch = try await ScratchAccounts()
+        let ann = try await scratch.signUp("Ann Abel", device: DeviceClaim(name: "Phone", platform: "test"))
+        let shown = try await scratch.commands.userInDetail(.id(ann.user.id))
+        #expect(shown.user.email == "ann.abel@example.org" && shown.devices.map(\.name) == ["Phone"])
+        #expect(shown.sessions.map(\.id) == [ann.session.id] && shown.sessions.first?.device == shown.devices.first?.id)
+        #expect(await problem { _ = try await scratch.commands.userInDetail(.external("nobody")) }?.field == "user")
+    }
+}

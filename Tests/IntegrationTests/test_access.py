@@ -16,6 +16,7 @@ import pytest
 from switchboard_tests import asyncapi
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import Participant
+from switchboard_tests.operators import sign_in
 from switchboard_tests.recordings import ended, person, signed_up
 from switchboard_tests.server import HTTP, Server, User
 from switchboard_tests.server_keys import SCOPES, ServerKey, create
@@ -61,6 +62,11 @@ KEY_REACHED = {
     "/v1/server/calls/{call}": "calls:read",
     "/v1/server/calls/{call}/recordings": "recordings",
 }
+# What an operator reaches, on the operator's port, after signing in with a key of the scope `operator`.
+OPERATOR_REACHED = [
+    "/admin/figures", "/admin/v1/audit", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/server",
+    "/admin/v1/sessions/current", "/admin/v1/settings", "/admin/v1/users", "/admin/v1/users/{joined}",
+]
 # What no server key reaches: the API of users.
 KEY_NEVER = [
     ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/calls/{call}"), ("GET", "/v1/calls/{call}/recordings"),
@@ -273,6 +279,21 @@ def test_with_a_server_key(harness, scope):
     for method, path in KEY_NEVER:
         response = key.request(method, filled(harness, path), {} if method == "POST" else None)
         assert response.status_code == 401 and response.json()["field"] == "Authorization", (path, response.text)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_on_the_operators_port(harness, scope):
+    key = harness.keys[scope]
+    signed_in = sign_in(harness.server, key.text)
+    assert signed_in.status_code == (201 if scope == "operator" else 403), signed_in.text
+    bearer = {"Authorization": f"Bearer {signed_in.json().get('token', key.text)}"}
+    for path in OPERATOR_REACHED:
+        url = harness.server.admin_url + path.format(joined=harness.people["joined"].id)
+        assert HTTP.get(url, headers=bearer).status_code == (200 if scope == "operator" else 401), path
+    # Neither the key itself nor a user's token is a session.
+    for headers in ({"Authorization": f"Bearer {key.text}"}, harness.people["joined"].headers, {}):
+        for path in OPERATOR_REACHED:
+            assert HTTP.get(harness.server.admin_url + path, headers=headers).status_code == 401, path
 
 
 def test_a_server_key_reads_the_files_of_recordings(harness):

@@ -19,6 +19,7 @@ import yaml
 from switchboard_tests import stun
 from switchboard_tests.certificates import self_signed
 from switchboard_tests.endpoint import client_id
+from switchboard_tests.operators import server_stats
 from switchboard_tests.ports import free_port
 from switchboard_tests.relay_clients import allocated, ask, claim, connect, ends, over, tls
 from switchboard_tests.server import BINARY, OPEN_RELAY, Server, User, change, tool
@@ -200,7 +201,7 @@ def test_limits_change_while_running(make_server, client):
     assert tool(server, "reload").returncode == 0
     assert client(server).request(stun.ALLOCATE, stun.attribute(stun.TRANSPORT, b"\x11\0\0\0"))[0] == 486
     assert {user.get("/v1/me").status_code for _ in range(20)} == {200}
-    refused = lambda: httpx.get(server.admin_url + "/admin/figures").json()["reasons"]["connections_refused"]
+    refused = lambda: server_stats(server)["reasons"]["connections_refused"]
     with contextlib.ExitStack() as stack:
         connect = lambda: stack.enter_context(socket.create_connection(("127.0.0.1", server.relay_port), 5))
         for _ in range(8):
@@ -284,7 +285,7 @@ def test_ports_of_tls_open_and_close_with_a_reload(make_server, client, tmp_path
     # Datagrams to a closed port are lost, so its allocations end.
     datagrams = stun.Client("127.0.0.1", first, "alice", "wonderland")
     datagrams.allocate()
-    allocations = lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"]
+    allocations = lambda: server_stats(server)["allocations"]
     wait_until(lambda: allocations() == 2, "two allocations")
     assert f"relay.tlsPorts ({first} before, {second} now)" in tool(server, "reload").stdout
     wait_until(lambda: is_open(second) and not is_open(first), "the other port")
@@ -359,7 +360,7 @@ def test_no_packet_is_lost_while_reloading(make_server, tmp_path, transport):
     )
     try:
         # The clients have their allocations; from now on their credentials and settings are replaced.
-        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        stats = lambda: server_stats(server)
         wait_until(lambda: stats()["allocations"] >= 4 and stats()["packets"] > 100, "four allocations that relay")
         reloads = 0
         while process.poll() is None:
@@ -464,7 +465,7 @@ def test_no_packet_is_lost_while_draining(make_server, flags):
         text=True,
     )
     try:
-        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        stats = lambda: server_stats(server)
         wait_until(lambda: stats()["allocations"] >= 4 and stats()["packets"] > 100, "four allocations that relay")
         os.kill(server.pid, signal.SIGTERM)
         output, _ = process.communicate(timeout=60)
@@ -530,7 +531,7 @@ def credentials(person, call: str | None = None) -> tuple[str, str]:
 
 
 def live_allocations(server: Server) -> int:
-    return httpx.get(server.admin_url + "/admin/figures").json()["allocations"]
+    return server_stats(server)["allocations"]
 
 
 def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, echo):
@@ -615,7 +616,7 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
         stderr=subprocess.DEVNULL,
     )
     try:
-        stats = lambda: httpx.get(server.admin_url + "/admin/figures").json()
+        stats = lambda: server_stats(server)
         wait_until(lambda: stats()["allocations"] >= 2 and stats()["packets"] > 100, "uclient relays")
         assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
         wait_until(lambda: stats()["allocations"] == 0, "its allocations end")
@@ -642,7 +643,7 @@ def test_check_finds_nothing_wrong_with_a_server_that_works(make_server):
             )
     assert "Everything works." in done.stdout
     # It released its allocations.
-    wait_until(lambda: httpx.get(server.admin_url + "/admin/figures").json()["allocations"] == 0, "no allocations")
+    wait_until(lambda: server_stats(server)["allocations"] == 0, "no allocations")
 
 
 def test_check_uses_the_secret_that_the_server_made(make_server):

@@ -8,10 +8,10 @@ import os
 import pathlib
 import time
 
-import httpx
 import pytest
 from switchboard_tests import stun
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id
+from switchboard_tests.operators import server_stats
 from switchboard_tests.relay_clients import OPEN
 from switchboard_tests.server import Server, change, tool
 
@@ -232,7 +232,7 @@ def test_a_relay_that_shares_only_the_secret_enforces_the_scope(server, make_ser
 
 
 def rejected(server: Server, reason: str) -> int:
-    return httpx.get(server.admin_url + "/admin/figures").json()["reasons"][reason]
+    return server_stats(server)["reasons"][reason]
 
 
 def datagram_ports(server: Server) -> set[int]:

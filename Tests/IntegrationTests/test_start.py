@@ -11,6 +11,7 @@ import subprocess
 import httpx
 import pytest
 import yaml
+from switchboard_tests.operators import server_stats
 from switchboard_tests.server import BINARY, tool
 from switchboard_tests.waiting import wait_until
 
@@ -200,7 +201,7 @@ def test_a_server_that_is_asked_to_stop_stops(make_server):
     server = make_server()
     assert httpx.get(server.admin_url + "/metrics").text.count("switchboard_") > 10
     assert httpx.get(server.admin_url + "/admin").status_code == 200
-    assert httpx.get(server.admin_url + "/admin/figures").json()["sessions"] == 0
+    assert server_stats(server)["sessions"] == 0
     assert httpx.get(server.url + "/metrics").status_code == 404
     assert server.stop() == 0
     migrated = run(server, "migrate")

@@ -29,7 +29,7 @@ import Tokens
     private func create(
         _ scopes: [String] = ["users"], lifetime: String? = nil, addresses: [String] = []
     ) async throws -> ServerKey {
-        try await keys.create(name: "back end", scopes: scopes, lifetime: lifetime, addresses: addresses)
+        try await keys.create(name: "back end", scopes: scopes, lifetime: lifetime, addresses: addresses).key
     }
 
     private func authenticate(
@@ -79,7 +79,7 @@ import Tokens
 
     @Test func aRotatedKeyOverlaps() async throws {
         let old = try await create()
-        let new = try await keys.rotate("sbk_\(old.id)")
+        let new = try await keys.rotate("sbk_\(old.id)").key
         #expect(new.id == old.id && new.text != old.text)
         #expect(authenticate(old.text) == nil && authenticate(new.text) == nil)
         time.advance(seconds: 86_400)

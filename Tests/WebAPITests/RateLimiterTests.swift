@@ -17,6 +17,19 @@ import Wire
         #expect(limiter.take("a", at: 0) != nil)
     }
 
+    @Test func whatIsGivenBackCanBeTakenAgain() {
+        var limiter = RateLimiter<String>(perMinute: 10)
+        for _ in 0..<100 {
+            #expect(limiter.take("a", at: 0) == nil)
+            limiter.giveBack("a")
+        }
+        #expect((0..<11).map { _ in limiter.take("a", at: 0) == nil } == Array(repeating: true, count: 10) + [false])
+        // No bucket holds more than its burst.
+        limiter.giveBack("b")
+        for _ in 0..<20 { limiter.giveBack("a") }
+        #expect((0..<11).map { _ in limiter.take("a", at: 0) == nil } == Array(repeating: true, count: 10) + [false])
+    }
+
     @Test(arguments: [1, 7, 30, 600, 100_000])
     func theLongRunIsExact(perMinute: Int) {
         var limiter = RateLimiter<Int>(perMinute: perMinute, burst: 1)

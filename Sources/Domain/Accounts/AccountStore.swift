@@ -29,9 +29,10 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
     func insertErasure(of user: UserID, photo: FileID?) throws
     /// The subjects of an issuer that those of `users` have who have one.
     func outsideSubjects(of users: [UserID], issuer: String) throws -> [UserID: String]
-    /// Users other than `excluded` whose names match all `terms` as word prefixes, after `cursor`.
+    /// Users whose names match all `terms` as word prefixes, after `cursor`: those who are not disabled, without
+    /// `excluded`; all if that is nil.
     func users(
-        matching terms: [String], except excluded: UserID, after cursor: NameCursor?, limit: Int
+        matching terms: [String], except excluded: UserID?, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)]
     /// All users in the order of their ids.
     func users(after id: UserID?, limit: Int) throws -> [UserRecord]

@@ -28,7 +28,7 @@ package enum ReferenceFile {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func yaml(_ value: SettingValue) -> String {
+    static func yaml(_ value: SettingValue) -> String {
         switch value {
         case .string(let text): "\"\(text)\""
         case .integer(let number): String(number)

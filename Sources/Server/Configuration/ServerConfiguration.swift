@@ -47,6 +47,9 @@ package struct ServerConfiguration: Sendable {
 
     func value(of setting: SettingDefinition) -> SettingValue { values[setting.key] ?? setting.defaultValue }
 
+    /// Where the value was read: `switchboard.yaml:12`, a flag or a variable; nil for a default.
+    func location(of setting: SettingDefinition) -> String? { locations[setting.key] }
+
     /// This configuration with the values of `other` for these settings.
     func replacing(_ keys: Set<String>, from other: ServerConfiguration) -> ServerConfiguration {
         var copy = self

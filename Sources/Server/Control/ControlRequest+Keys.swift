@@ -12,12 +12,12 @@ extension ServerKeyService {
     func handle(_ request: ControlRequest) async throws -> ControlResponse? {
         switch request {
         case .keyCreate(let name, let scopes, let expires, let addresses):
-            let key = try await create(name: name, scopes: scopes, lifetime: expires, addresses: addresses)
-            return ControlResponse(lines: [key.text])
+            let made = try await create(name: name, scopes: scopes, lifetime: expires, addresses: addresses)
+            return ControlResponse(lines: [made.key.text])
         case .keyRotate(let id):
-            return ControlResponse(lines: [try await rotate(id).text])
+            return ControlResponse(lines: [try await rotate(id).key.text])
         case .keyRevoke(let id):
-            return ControlResponse(lines: ["The key \(try await revoke(id)) is revoked."])
+            return ControlResponse(lines: ["The key \(try await revoke(id).id) is revoked."])
         case .keyList:
             let (keys, now) = try await list()
             return ControlResponse(lines: keys.map { Self.line($0, at: now) })

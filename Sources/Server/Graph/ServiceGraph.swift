@@ -41,6 +41,7 @@ struct ServiceGraph: Sendable {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
         let connections = try ConnectionSettings(configuration)
+        let admin = try AdminSettings(configuration)
         if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
         transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
@@ -83,12 +84,14 @@ struct ServiceGraph: Sendable {
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
             limits: configuration.requestLimits, uptime: AccountParts.uptime)
-        let certificate = try CertificateFiles(configuration).map { LiveCertificate($0) }
+        let certificate = try CertificateFiles(configuration, of: .api).map { LiveCertificate($0) }
+        let adminCertificate = admin.certificate.map { LiveCertificate($0) }
         reloader = try Reloader(
             source, running: configuration,
             LiveParts(
                 directory: directory, logLevel: level, relay: server, currentRelay: relay.current,
-                authenticator: authenticator, certificate: certificate), logger: Logger(label: "reload"))
+                authenticator: authenticator, certificate: certificate, adminCertificate: adminCertificate),
+            logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
         let stats = ServerMetrics(
@@ -102,7 +105,12 @@ struct ServiceGraph: Sendable {
             Self.control(
                 directory, accounts, product?.media.files, reloader, draining, checks, warnings: relay.warnings,
                 readiness),
-            Self.admin(configuration, stats, registry, readiness),
+            OperatorParts(
+                admin, Self.operated(stats, reloader, draining, readiness, roles), accounts: accounts,
+                calls: product?.calls.service, authenticator: authenticator, addresses: connections.addresses,
+                certificate: adminCertificate, isStorageFull: { [storage] in storage.database.isDiskFull },
+                collect: { await stats.collect() }, registry: registry, readiness: readiness
+            ).service,
             FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,
@@ -189,19 +197,21 @@ struct ServiceGraph: Sendable {
             isStorageFull: { [database = storage.database] in database.isDiskFull }, logger: Logger(label: "api"))
     }
 
-    private static func admin(
-        _ configuration: ServerConfiguration, _ stats: ServerMetrics, _ registry: PrometheusRegistry,
-        _ readiness: Readiness
-    ) -> any Service {
-        let pages = AdminPages(
-            registry: registry, collect: { await stats.collect() }, stats: { stats.json }, readiness: readiness)
-        let host = configuration[\.admin.host]
-        let port = configuration[\.admin.port]
-        let application = Application(
-            router: pages.router(), configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            onServerRunning: { _ in readiness.bound(.admin) }, logger: Logger(label: "admin"))
-        return ListeningService(
-            service: application, setting: SettingsTable.key(of: \.admin.port), host: host, port: port)
+    /// The server as the operator's page sees it.
+    private static func operated(
+        _ stats: ServerMetrics, _ reloader: Reloader, _ draining: Draining, _ readiness: Readiness,
+        _ roles: Set<ServerRole>
+    ) -> OperatedServer {
+        let names = ServerRole.allCases.filter(roles.contains).map(\.rawValue)
+        return OperatedServer(
+            state: {
+                let obstacle = readiness.obstacle
+                return OperatedServer.State(
+                    version: ServerVersion.text, startedAt: stats.startedAt, uptime: stats.uptime,
+                    ready: obstacle == nil, obstacle: obstacle?.rawValue, draining: draining.isOn,
+                    allocations: draining.allocationsLeft, roles: names)
+            }, setDraining: { draining.set($0) }, settings: { reloader.configuration.report },
+            stats: { stats.json })
     }
 
     /// The two documents for programs, and `/docs`, which is made from them.

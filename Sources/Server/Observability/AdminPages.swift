@@ -2,28 +2,36 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import Realtime
 import WebAPI
 
-/// The operator's pages, on a port of their own: `/metrics` for Prometheus, `/admin` for people, and the health checks.
+/// The routes of the operator's port: `/metrics` for Prometheus, `/admin` for people with the API of that page, and the
+/// health checks.
 struct AdminPages: Sendable {
     let registry: PrometheusRegistry
     /// Updates the gauges that are only set on demand.
     let collect: @Sendable () async -> Void
-    /// The metrics of the admin page as JSON.
-    let stats: @Sendable () async -> JSON
+    /// The operator's API.
+    let table: RouteTable
+    let hosts: KnownHosts
+    let addresses: ClientAddresses
     let readiness: Readiness
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self)
         router.add(middleware: RequestMiddleware())
+        router.add(middleware: ClientAddressMiddleware { [addresses] in addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: []))
+        router.add(middleware: OperatorMiddleware(hosts: hosts))
         router.get("/metrics") { _, _ in
             await collect()
             return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: registry.text)))
         }
-        router.get("/admin/figures") { _, _ in Response(json: Array((await stats()).encoded.utf8), status: 200) }
+        table.register(on: router)
+        let document = ByteBuffer(string: table.openAPI.text)
+        router.get("/admin/openapi.json") { _, _ in Response(json: document, status: 200) }
         HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.admin.register(on: router)
         return router

@@ -2,6 +2,7 @@ import DatagramIO
 import Foundation
 import MediaGateway
 import Metrics
+import Model
 import Realtime
 import Relay
 import Services
@@ -20,6 +21,10 @@ struct ServerMetrics: Sendable {
     let transcription: TranscriptionParts
     let registry: PrometheusRegistry
     private let started = Date()
+
+    var startedAt: Timestamp { Timestamp(milliseconds: Int64(started.timeIntervalSince1970 * 1000)) }
+    /// Whole seconds since the start.
+    var uptime: Int64 { Int64(max(0, Date().timeIntervalSince(started))) }
 
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,

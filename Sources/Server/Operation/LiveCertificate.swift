@@ -2,34 +2,49 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The certificate chain and key of the HTTPS port, read from files and checked to match.
+/// The certificate chain and key of an HTTPS port, read from files and checked to match.
 struct CertificateFiles: Sendable {
+    /// The settings that name the two files.
+    struct Port: Sendable {
+        let certificate: KeyPath<SettingsTable, Setting<String>> & Sendable
+        let privateKey: KeyPath<SettingsTable, Setting<String>> & Sendable
+
+        static let api = Self(certificate: \.http.certificate, privateKey: \.http.privateKey)
+        static let admin = Self(certificate: \.admin.certificate, privateKey: \.admin.privateKey)
+
+        var keys: [String] { [SettingsTable.key(of: certificate), SettingsTable.key(of: privateKey)] }
+    }
+
     let chain: [NIOSSLCertificate]
     let key: NIOSSLPrivateKey
 
     /// Nil if neither is configured.
-    init?(_ configuration: ServerConfiguration) throws {
-        let certificate = configuration[\.http.certificate]
-        let privateKey = configuration[\.http.privateKey]
+    init?(_ configuration: ServerConfiguration, of port: Port) throws {
+        let certificate = configuration[port.certificate]
+        let privateKey = configuration[port.privateKey]
+        let (certificateSetting, keySetting) = (
+            SettingsTable.key(of: port.certificate), SettingsTable.key(of: port.privateKey)
+        )
         if certificate.isEmpty, privateKey.isEmpty { return nil }
         guard !certificate.isEmpty, !privateKey.isEmpty else {
-            throw ConfigurationError("http.certificate and http.privateKey go together: set both, or neither.")
+            throw ConfigurationError("\(certificateSetting) and \(keySetting) go together: set both, or neither.")
         }
         do {
             chain = try NIOSSLCertificate.fromPEMFile(certificate)
         } catch {
-            throw ConfigurationError("http.certificate: \(certificate) is not a readable PEM file with certificates.")
+            throw ConfigurationError(
+                "\(certificateSetting): \(certificate) is not a readable PEM file with certificates.")
         }
         do {
             key = try NIOSSLPrivateKey(file: privateKey, format: .pem)
         } catch {
-            throw ConfigurationError("http.privateKey: \(privateKey) is not a readable PEM file with a private key.")
+            throw ConfigurationError("\(keySetting): \(privateKey) is not a readable PEM file with a private key.")
         }
         do {
             _ = try NIOSSLContext(configuration: tls)
         } catch {
             throw ConfigurationError(
-                "http.privateKey: \(privateKey) is not the key of the certificate in \(certificate).")
+                "\(keySetting): \(privateKey) is not the key of the certificate in \(certificate).")
         }
     }
 

@@ -14,6 +14,8 @@ struct LiveParts: Sendable {
     let currentRelay: CurrentRelay
     let authenticator: RequestAuthenticator
     let certificate: LiveCertificate?
+    /// Of the operator's port.
+    let adminCertificate: LiveCertificate?
 }
 
 /// Reads the configuration again while the server runs, on SIGHUP and on `switchboard reload`.
@@ -77,7 +79,8 @@ final class Reloader: Sendable {
 
     private func replace(_ running: inout Running, with read: ServerConfiguration) throws -> Report {
         // Settings that wait for a restart must be valid too, or the restart would fail.
-        _ = try CertificateFiles(read)
+        _ = try CertificateFiles(read, of: .api)
+        _ = try AdminSettings(read)
         _ = try GatewaySettings(read)
         _ = try ConnectionSettings(read)
         _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)
@@ -87,13 +90,15 @@ final class Reloader: Sendable {
         let settings = try RelaySettings(next, directory: parts.directory)
         let relay = settings.configuration
         let rules = try parts.relay?.rules(for: relay)
-        let certificate = try CertificateFiles(next)
+        let certificate = try CertificateFiles(next, of: .api)
+        let adminCertificate = try CertificateFiles(next, of: .admin)
         let files = Self.files(of: next)
         let report = report(
             from: running, to: next, files: files, secrets: relay.secrets, waiting: differences(next, read))
 
         if let rules { parts.relay?.adopt(rules) }
         if let certificate { parts.certificate?.adopt(certificate) }
+        if let adminCertificate { parts.adminCertificate?.adopt(adminCertificate) }
         parts.currentRelay.adopt(settings)
         parts.authenticator.adopt(next.requestLimits)
         parts.logLevel.set(next[\.log.level])
@@ -102,13 +107,16 @@ final class Reloader: Sendable {
         return report
     }
 
-    /// The settings that can be applied now. Adding the first HTTP certificate or removing it cannot, since the port
+    /// The settings in force.
+    var configuration: ServerConfiguration { running.withLock { $0.configuration } }
+
+    /// The settings that can be applied now. Adding the first certificate of a port or removing it cannot, since the port
     /// would change between HTTP and HTTPS.
     private func liveKeys(from old: ServerConfiguration, to new: ServerConfiguration) -> Set<String> {
         var keys = Set(SettingsTable.all.filter(\.isLive).map(\.key))
-        if old[\.http.certificate].isEmpty != new[\.http.certificate].isEmpty {
-            keys.remove(SettingsTable.key(of: \.http.certificate))
-            keys.remove(SettingsTable.key(of: \.http.privateKey))
+        for port in [CertificateFiles.Port.api, .admin]
+        where old[port.certificate].isEmpty != new[port.certificate].isEmpty {
+            keys.subtract(port.keys)
         }
         return keys
     }

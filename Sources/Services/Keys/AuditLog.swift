@@ -52,6 +52,11 @@ package final class AuditLog: Service {
         log(entry)
     }
 
+    /// Like `write`, for what must be possible while the disk is full: then it is a log line alone.
+    package func writeIfPossible(_ entry: AuditEntry) async {
+        do { try await write(entry) } catch { log(entry) }
+    }
+
     /// Counts a refusal.
     package func refused(_ action: String, by actor: AuditActor, because reason: String, from address: String?) {
         let entry = AuditEntry(actor: actor, action: action, outcome: reason, address: address)
@@ -88,6 +93,13 @@ package final class AuditLog: Service {
     package func entries(since time: Timestamp, limit: Int) async throws -> [AuditEntry] {
         try await flush()
         return try await database.readAccounts { try $0.auditEntries(since: time, limit: limit) }
+    }
+
+    /// The latest entries whose ids are below `id`, the newest first, with those that were not written yet.
+    package func entries(before id: Int64?, limit: Int) async throws -> [AuditEntry] {
+        // On a full disk they are shown once they could be written.
+        if id == nil { await flushOrReport() }
+        return try await database.readAccounts { try $0.auditEntries(before: id, limit: limit) }
     }
 
     /// Removes a batch of entries that are older than `keptSeconds`. Returns the number of removed rows.

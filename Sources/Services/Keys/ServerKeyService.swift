@@ -1,4 +1,5 @@
 package import Accounts
+import Crypto
 package import Model
 import Synchronization
 
@@ -8,8 +9,10 @@ import Synchronization
 /// command, which runs in the same process: a new key works at once, and a revoked one no longer does.
 package final class ServerKeyService: Sendable {
     package let audit: AuditLog
-    private let database: any AccountDatabase
-    private let secrets: any SecretSource
+    let database: any AccountDatabase
+    let secrets: any SecretSource
+    /// Of this process; see `make`.
+    let repetitionSecret = SymmetricKey(size: .bits256)
     private let clock: @Sendable () -> Timestamp
     private let loaded = Mutex(Loaded())
 
@@ -102,6 +105,19 @@ extension ServerKeyService {
         }
     }
 
+    /// Checks that a key which was presented before may still be used from this address, and has the scope.
+    package func checkStillValid(
+        _ id: ServerKeyID, scope: ServerKeyScope, from address: String
+    ) throws(ServerKeyRefusal) -> KeyPrincipal {
+        let now = clock()
+        let record = try loaded.withLock { loaded throws(ServerKeyRefusal) in
+            try loaded.table.find(id, from: address, at: now)
+        }
+        guard record.scopes.contains(scope) else { throw .wrongScope(scope) }
+        audit.used(id, at: now)
+        return KeyPrincipal(id: id, scopes: record.scopes, address: address)
+    }
+
     /// Throws if a key was sent instead of the access token of a user, and counts it.
     package func rejectKey(_ token: String, in action: String, from address: String?) throws {
         guard ServerKey.hasPrefix(token) else { return }
@@ -116,86 +132,5 @@ extension ServerKeyService {
         } catch {
             throw .malformed(error)
         }
-    }
-}
-
-// Commands of the operator.
-extension ServerKeyService {
-    /// Creates a key. Returns it as text, which is not stored and cannot be shown again.
-    package func create(
-        name: String, scopes: [String], lifetime: String?, addresses: [String]
-    ) async throws -> ServerKey {
-        let name = try ServerKeyRules.name(name)
-        let scopes = try ServerKeyRules.scopes(scopes)
-        let seconds = try lifetime.map { try ServerKeyRules.lifetime($0) }
-        let addresses = try KeyAddresses.validated(addresses)
-        var generator = SystemRandomNumberGenerator()
-        let key = ServerKey.make(using: &generator)
-        let hash = secrets.digest(key.text)
-        try await change("key.create", key.id) { store in
-            guard try store.serverKeys().count(where: { $0.revokedAt == nil }) < ServerKeyRules.maxKeys else {
-                throw Problem(
-                    .conflict, "There are \(ServerKeyRules.maxKeys) keys, the most there may be: revoke one first.")
-            }
-            try store.insert(
-                ServerKeyRecord(
-                    id: key.id, name: name, hash: hash, scopes: scopes, addresses: addresses, createdAt: store.now,
-                    expiresAt: seconds.map { store.now.adding(seconds: $0) }))
-        }
-        return key
-    }
-
-    /// Gives a key a new secret. The old one is accepted for another day.
-    package func rotate(_ id: String) async throws -> ServerKey {
-        let id = try Self.id(id)
-        var generator = SystemRandomNumberGenerator()
-        let key = ServerKey.make(id: id, using: &generator)
-        let hash = secrets.digest(key.text)
-        try await change("key.rotate", id) { store in
-            guard var record = try store.serverKey(id) else { throw Problem.notFound("key", field: "id") }
-            try record.rotate(to: hash, at: store.now)
-            try store.update(record)
-        }
-        return key
-    }
-
-    /// Revokes a key at once.
-    package func revoke(_ id: String) async throws -> ServerKeyID {
-        let id = try Self.id(id)
-        try await change("key.revoke", id) { store in
-            guard var record = try store.serverKey(id) else { throw Problem.notFound("key", field: "id") }
-            record.revoke(at: store.now)
-            try store.update(record)
-            try store.removeRevokedServerKeys(keeping: ServerKeyRules.maxRevokedKeys)
-        }
-        return id
-    }
-
-    /// All keys, the oldest first, and the time for their states.
-    package func list() async throws -> (keys: [ServerKeyRecord], now: Timestamp) {
-        try await audit.flush()
-        return try await database.readAccounts { (try $0.serverKeys(), $0.now) }
-    }
-
-    private func change(
-        _ action: String, _ key: ServerKeyID, _ body: @escaping @Sendable (any AccountStore) throws -> Void
-    ) async throws {
-        let entry = AuditEntry(actor: .commandLine, action: action, subject: key.text)
-        _ = try await database.writeAccounts { store in
-            try body(store)
-            try store.insert(entry)
-        }
-        audit.log(entry)
-        try await load()
-    }
-
-    /// Takes the id, also as a part of a key: `sbk_<id>`.
-    private static func id(_ text: String) throws -> ServerKeyID {
-        let text = ServerKey.hasPrefix(text) ? String(text.dropFirst(ServerKey.prefix.count)) : text
-        guard let id = ServerKeyID(text) else {
-            throw Problem.invalid(
-                "id", "The id of a key has \(ServerKeyID.length) letters and digits; `key list` has it.")
-        }
-        return id
     }
 }

@@ -26,6 +26,14 @@ package struct ServerKeyTable: Sendable {
         _ id: ServerKeyID, digest: [UInt8], from address: String, at now: Timestamp
     ) throws(ServerKeyRefusal) -> ServerKeyRecord {
         guard let entry = entries[id], entry.record.accepts(digest, at: now) else { throw .unknown }
+        return try find(id, from: address, at: now)
+    }
+
+    /// Finds the record of a key that was presented before, if the key may still be used.
+    package func find(
+        _ id: ServerKeyID, from address: String, at now: Timestamp
+    ) throws(ServerKeyRefusal) -> ServerKeyRecord {
+        guard let entry = entries[id] else { throw .unknown }
         switch entry.record.state(at: now) {
         case .revoked: throw .revoked
         case .expired: throw .expired

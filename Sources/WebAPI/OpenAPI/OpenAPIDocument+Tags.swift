@@ -12,6 +12,7 @@ extension OpenAPIDocument {
         ("recordings", "Recordings of calls, their mixes and transcripts."),
         ("voice", "Voice messages, uploaded or recorded by the server."),
         ("media", "Photos, and the audio of recordings and voice messages."),
+        ("admin", "The operator's port."),
         ("iceServers", "STUN and TURN servers, with credentials."),
     ]
 

@@ -9,15 +9,18 @@ package struct OpenAPIDocument {
     let operations: [Operation]
     let documents: [DocumentOperation]
     let schemas: [(String, Schema)]
+    let about: About
     let version: String
     private let examples: SchemaExamples
 
     package init(
-        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String
+        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)],
+        about: About = .api, version: String
     ) {
         self.operations = operations
         self.documents = documents
         self.schemas = schemas + [("Problem", Problem.schema)]
+        self.about = about
         self.version = version
         examples = SchemaExamples(self.schemas)
     }
@@ -34,16 +37,23 @@ package struct OpenAPIDocument {
 
     private var info: JSON {
         .object([
-            ("title", "Switchboard"), ("version", .text(version)),
-            (
-                "description",
-                """
-                Calls, signalling and relay credentials. Every request is also a realtime request of the same \
-                name (its operationId) over the WebSocket at /v1/realtime, unless its description says otherwise.
-                """
-            ),
+            ("title", .text(about.title)), ("version", .text(version)), ("description", .text(about.description)),
             ("license", .object([("name", "Apache-2.0"), ("identifier", "Apache-2.0")])),
         ])
+    }
+
+    /// What the document says of itself.
+    package struct About: Sendable {
+        let title: String
+        let description: String
+
+        /// The API of the server.
+        package static let api = Self(
+            title: "Switchboard",
+            description: """
+                Calls, signalling and relay credentials. Every request is also a realtime request of the same \
+                name (its operationId) over the WebSocket at /v1/realtime, unless its description says otherwise.
+                """)
     }
 
     private var paths: [(String, JSON)] {
@@ -75,7 +85,8 @@ package struct OpenAPIDocument {
             switch operation.access {
             case .anyone: []
             case .user: [.object([("accessToken", .array([]))])]
-            case .serverKey: [.object([("serverKey", .array([]))])]
+            case .serverKey, .operatorKey: [.object([("serverKey", .array([]))])]
+            case .operator: [.object([("operatorToken", .array([]))])]
             case .endpoint: [.object([("accessToken", .array([])), ("endpoint", .array([]))])]
             }
         members.append(("security", .array(security)))
@@ -136,19 +147,26 @@ extension OpenAPIDocument {
             ("responses", .object(problemResponses.map { ($0.name, $0.json) })),
             (
                 "securitySchemes",
-                .object([
-                    ("accessToken", .object([("type", "http"), ("scheme", "bearer"), ("bearerFormat", "JWT")])),
-                    (
-                        "endpoint",
-                        .object([
-                            ("type", "apiKey"), ("in", "header"), ("name", "Switchboard-Endpoint"),
-                            ("description", .text(Self.endpointDescription)),
-                        ])
-                    ),
-                    ("serverKey", Self.serverKeyScheme),
-                ])
+                .object(securitySchemes)
             ),
         ])
+    }
+
+    private var securitySchemes: [(String, JSON)] {
+        if operations.contains(where: { $0.access == .operator }) {
+            return [("serverKey", Self.serverKeyScheme), ("operatorToken", Self.operatorTokenScheme)]
+        }
+        return [
+            ("accessToken", .object([("type", "http"), ("scheme", "bearer"), ("bearerFormat", "JWT")])),
+            (
+                "endpoint",
+                .object([
+                    ("type", "apiKey"), ("in", "header"), ("name", "Switchboard-Endpoint"),
+                    ("description", .text(Self.endpointDescription)),
+                ])
+            ),
+            ("serverKey", Self.serverKeyScheme),
+        ]
     }
 
     private func component(_ name: String, _ schema: Schema) -> JSON {

@@ -14,6 +14,10 @@ package struct Operation: Sendable {
         case endpoint
         /// A server key with the scope, under `/v1/server`.
         case serverKey(ServerKeyScope)
+        /// A server key of the scope `operator`, on the operator's port: to sign in.
+        case operatorKey
+        /// The token of an operator's session, on the operator's port.
+        case `operator`
     }
 
     /// A value in the path or the query; in a realtime request a member of `params`.

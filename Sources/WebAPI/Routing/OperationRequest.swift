@@ -5,8 +5,10 @@ package import Model
 /// A request to an operation, over REST or realtime.
 package struct OperationRequest: Sendable {
     package var principal: Principal?
-    /// The server key of an operation that requires one.
+    /// The server key of an operation that requires one, or that of an operator's session.
     package var key: KeyPrincipal?
+    /// The token of an operator's session.
+    var operatorToken: String?
     /// Path and query parameters by name.
     package var parameters: [String: String]
     /// The JSON body; empty if there is none.

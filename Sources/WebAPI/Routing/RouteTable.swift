@@ -1,3 +1,4 @@
+import Accounts
 import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
@@ -5,6 +6,7 @@ package import Logging
 import MediaFiles
 package import Model
 import NIOCore
+import Services
 import Storage
 
 /// The table of all operations. It registers the REST routes, handles realtime requests of the same names, and
@@ -20,23 +22,29 @@ package struct RouteTable: Sendable {
     package let openAPI: OpenAPIDocument
     private let byName: [String: Operation]
     private let authenticator: RequestAuthenticator
+    private let operators: OperatorAuthenticator?
     private let isStorageFull: @Sendable () -> Bool
     private let logger: Logger
 
-    /// - Parameter isStorageFull: whether operations that write are refused, before they do any work.
+    /// - Parameters:
+    ///   - operators: authenticates the operations of the operator's port.
+    ///   - isStorageFull: whether operations that write are refused, before they do any work.
     package init(
-        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)], version: String,
-        authenticator: RequestAuthenticator, isStorageFull: @escaping @Sendable () -> Bool = { false }, logger: Logger
+        operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)],
+        about: OpenAPIDocument.About = .api, version: String, authenticator: RequestAuthenticator,
+        operators: OperatorAuthenticator? = nil, isStorageFull: @escaping @Sendable () -> Bool = { false },
+        logger: Logger
     ) {
         self.operations = operations
         self.documents = documents
         self.authenticator = authenticator
+        self.operators = operators
         self.isStorageFull = isStorageFull
         self.logger = logger
         byName = Dictionary(
             operations.filter(\.isRealtime).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         openAPI = OpenAPIDocument(
-            operations: operations, documents: documents, schemas: schemas, version: version)
+            operations: operations, documents: documents, schemas: schemas, about: about, version: version)
     }
 
     /// Adds a route for each operation, and a 405 for every other method on its path.
@@ -91,24 +99,38 @@ package struct RouteTable: Sendable {
             for parameter in operation.parameters {
                 operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
-            if case .serverKey(let scope) = operation.access {
-                operationRequest.key = try authenticator.admit(
-                    .init(request, to: operation.name, scope: scope, from: context.clientAddress),
-                    counted: context.counted)
-            } else {
-                operationRequest.principal = try await authenticator.admit(
-                    AdmissionRequest(
-                        limit: operation.limit, from: context,
-                        credential: operation.access == .anyone
-                            ? .none : .accessToken(authorization: request.headers[.authorization]),
-                        endpoint: Self.endpoint(of: request, for: operation)))
-            }
+            try await admit(request, &operationRequest, context, to: operation)
             if operation.writes { try checkStorage() }
             if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
             let response = try await run(operation, operationRequest)
             return Response(json: response.bodyWithPositions, status: response.status)
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
+        }
+    }
+
+    /// Authenticates the request before its body is read.
+    private func admit(
+        _ request: Request, _ operationRequest: inout OperationRequest, _ context: WebContext, to operation: Operation
+    ) async throws {
+        func keyRequest(_ scope: ServerKeyScope) -> ServerKeyService.Request {
+            .init(request, to: operation.name, scope: scope, from: context.clientAddress)
+        }
+        switch operation.access {
+        case .serverKey(let scope):
+            operationRequest.key = try authenticator.admit(keyRequest(scope), counted: context.counted)
+        case .operatorKey:
+            operationRequest.key = try operators?.admitKey(keyRequest(.operator), counted: context.counted)
+        case .operator:
+            operationRequest.key = try operators?.admit(keyRequest(.operator), counted: context.counted)
+            operationRequest.operatorToken = BearerToken.read(from: request.headers[.authorization])
+        case .anyone, .user, .endpoint:
+            operationRequest.principal = try await authenticator.admit(
+                AdmissionRequest(
+                    limit: operation.limit, from: context,
+                    credential: operation.access == .anyone
+                        ? .none : .accessToken(authorization: request.headers[.authorization]),
+                    endpoint: Self.endpoint(of: request, for: operation)))
         }
     }
 
@@ -156,7 +178,7 @@ package struct RouteTable: Sendable {
     private static func endpoint(of request: Request, for operation: Operation) -> AdmissionRequest.Endpoint {
         let header = request.headers[.switchboardEndpoint]
         return switch operation.access {
-        case .anyone, .serverKey: .ignored
+        case .anyone, .serverKey, .operatorKey, .operator: .ignored
         case .user: .optional(header)
         case .endpoint: .required(header)
         }

@@ -81,14 +81,7 @@ package enum ServerCallOperations {
                 let calls =
                     try user.map { try store.calls(of: store.user($0).id, before: cursor, limit: limit + 1) }
                     ?? store.calls(before: cursor, limit: limit + 1)
-                let page = Array(calls.prefix(limit))
-                var writer = JSONWriter(capacity: 1024)
-                writer.object { writer in
-                    writer.name("calls")
-                    writer.array(page) { $1.write(to: &$0, at: store.now) }
-                    writer.member("nextCursor", calls.count > limit ? page.last?.id : nil)
-                }
-                return writer.bytes
+                return page(calls, limit: limit, at: store.now)
             }
             return OperationResponse(status: 200, body: body)
         }
@@ -120,17 +113,36 @@ package enum ServerCallOperations {
             access: .serverKey(.callsWrite), isRealtime: false, parameters: [callParameter],
             responses: [.ok(callResponse)], problems: [.notFound], limit: .serverKeys
         ) { request in
-            let key = try request.requireKey()
-            let id = try request.identifier("call", of: CallID.self)
-            let entry = key.audit("server.calls.end", id.text)
-            let committed = try await service.run { store, commands in
-                let outcome = try commands.endForAll(id, at: store.now, in: store)
-                try store.insert(entry)
-                return outcome
-            }
-            audit.log(entry)
-            return response(committed.value, status: 200)
+            try await end(request, "server.calls.end", service, audit)
         }
+    }
+
+    /// Ends the call that the path names, and adds the action to the audit log.
+    static func end(
+        _ request: OperationRequest, _ action: String, _ service: CallService, _ audit: AuditLog
+    ) async throws -> OperationResponse {
+        let key = try request.requireKey()
+        let id = try request.identifier("call", of: CallID.self)
+        let entry = key.audit(action, id.text)
+        let committed = try await service.run { store, commands in
+            let outcome = try commands.endForAll(id, at: store.now, in: store)
+            try store.insert(entry)
+            return outcome
+        }
+        audit.log(entry)
+        return response(committed.value, status: 200)
+    }
+
+    /// `{"calls":[…],"nextCursor":…}` of one call more than the page has, if there is one.
+    static func page(_ calls: [Call], limit: Int, at now: Timestamp) -> [UInt8] {
+        let page = Array(calls.prefix(limit))
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writer in
+            writer.name("calls")
+            writer.array(page) { $1.write(to: &$0, at: now) }
+            writer.member("nextCursor", calls.count > limit ? page.last?.id : nil)
+        }
+        return writer.bytes
     }
 
     private static func recordings(_ service: RecordingService) -> Operation {

@@ -50,6 +50,13 @@ struct RateLimiter<Key: Hashable & Sendable>: Sendable {
         return state(of: bucket, wait: nil)
     }
 
+    /// Gives a permit back that was taken for an attempt that succeeded.
+    mutating func giveBack(_ key: Key) {
+        guard var bucket = buckets[key] else { return }
+        bucket.level = min(burst, bucket.level + Self.permit)
+        buckets[key] = bucket
+    }
+
     private func state(of bucket: Bucket, wait: Int64?) -> RateLimitState {
         RateLimitState(
             wait: wait, remaining: bucket.level / Self.permit, reset: (burst - bucket.level + perMinute - 1) / perMinute

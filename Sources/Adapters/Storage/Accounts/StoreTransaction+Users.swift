@@ -94,20 +94,20 @@ extension StoreTransaction {
     /// Scans the words that begin with the longest of `terms`. A user with several such words appears at the first; the
     /// other terms are looked up user by user.
     package func users(
-        matching terms: [String], except excluded: UserID, after cursor: NameCursor?, limit: Int
+        matching terms: [String], except excluded: UserID?, after cursor: NameCursor?, limit: Int
     ) throws -> [(user: UserRecord, cursor: NameCursor)] {
         let sorted = terms.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
         guard let first = sorted.first else { return [] }
         let others = sorted.dropFirst().prefix(3)
         var text = """
             SELECT w.word, \(Self.userColumns) FROM name_words w JOIN users u ON u.id = w.user_id
-            WHERE w.word >= ?1 AND w.word < ?2 AND w.user_id <> ?3 AND u.disabled_at IS NULL
+            WHERE w.word >= ?1 AND w.word < ?2 AND (?3 = '' OR (w.user_id <> ?3 AND u.disabled_at IS NULL))
                 AND (w.word > ?4 OR (w.word = ?4 AND w.user_id > ?5))
                 AND NOT EXISTS (
                     SELECT 1 FROM name_words e WHERE e.user_id = w.user_id AND e.word >= ?1 AND e.word < w.word)
             """
         var arguments: [SQLValue] = [
-            .text(first), .text(Self.end(ofPrefix: first)), .id(excluded), .text(cursor?.word ?? ""),
+            .text(first), .text(Self.end(ofPrefix: first)), .text(excluded?.text ?? ""), .text(cursor?.word ?? ""),
             .text(cursor?.user.text ?? ""), .integer(limit),
         ]
         for other in others {

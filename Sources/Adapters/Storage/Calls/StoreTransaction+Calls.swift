@@ -77,6 +77,18 @@ extension StoreTransaction {
                 """, [.text(cursor?.text ?? "z"), .integer(limit)]))
     }
 
+    /// Live calls, newest first, before `cursor`.
+    package func liveCalls(before cursor: CallID?, limit: Int) throws -> [Call] {
+        try CallRows.calls(
+            sql.query(
+                """
+                \(CallColumns.document) WHERE c.id IN (
+                    SELECT DISTINCT call_id FROM participants WHERE live = 1 AND call_id < ?1
+                    ORDER BY call_id DESC LIMIT ?2)
+                ORDER BY c.id DESC, p.place
+                """, [.text(cursor?.text ?? "z"), .integer(limit)]))
+    }
+
     package func liveCalls() throws -> [Call] {
         try CallRows.calls(
             sql.query(

@@ -1,9 +1,14 @@
-import Model
+package import Model
 
 extension AuditEntry {
     /// `{"at":…,"actor":"key:…","action":…,"subject":…,"outcome":…,"address":…,"count":…,"request":…}`
     package var json: String {
         var writer = JSONWriter()
+        write(to: &writer)
+        return writer.text
+    }
+
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("at", at)
             writer.member("actor", actor.text)
@@ -14,7 +19,6 @@ extension AuditEntry {
             writer.member("count", count)
             writer.member("request", request?.text)
         }
-        return writer.text
     }
 
     /// The same as columns, separated by tabs; `-` for what is absent.

@@ -73,6 +73,8 @@ package protocol AuditStore {
     func insert(_ entry: AuditEntry) throws
     /// The latest `limit` entries since `time`, the oldest first.
     func auditEntries(since time: Timestamp, limit: Int) throws -> [AuditEntry]
+    /// The latest `limit` entries whose ids are below `id`, the newest first; nil begins with the newest of all.
+    func auditEntries(before id: Int64?, limit: Int) throws -> [AuditEntry]
     /// Returns the number of removed entries.
     func removeAuditEntries(before time: Timestamp, limit: Int) throws -> Int
 }

@@ -70,15 +70,17 @@ extension AccountCommands {
     }
 
     /// Disables a user, which ends all sign-ins, or enables the user again.
+    ///
+    /// - Parameter area: begins the action in the audit log: `server`, or `admin` for an operator.
     package func setDisabled(
-        _ isDisabled: Bool, _ reference: UserReference, by key: KeyPrincipal
+        _ isDisabled: Bool, _ reference: UserReference, by key: KeyPrincipal, area: String = "server"
     ) async throws -> (user: ServerUserDocument, written: AuditEntry) {
         let (user, document, ended, entry, now) = try await database.writeAccounts { store in
             var user = try store.user(reference)
             try user.setDisabled(isDisabled, at: store.now)
             try store.update(user)
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
-            let entry = key.audit(isDisabled ? "server.users.disable" : "server.users.enable", user.id.text)
+            let entry = key.audit("\(area).users.\(isDisabled ? "disable" : "enable")", user.id.text)
             try store.insert(entry)
             return (user, try store.document(of: user), ended, entry, store.now)
         }.value
@@ -88,12 +90,12 @@ extension AccountCommands {
 
     /// Ends all sign-ins of a user. Calls that the user joined with them end for the user.
     package func signOutEverywhere(
-        _ reference: UserReference, by key: KeyPrincipal
+        _ reference: UserReference, by key: KeyPrincipal, area: String = "server"
     ) async throws -> (ended: Int, written: AuditEntry) {
         let (user, ended, entry, now) = try await database.writeAccounts { store in
             let user = try store.user(reference)
             let ended = try store.endSignIns(of: user.id, because: .revoked) { _ in true }
-            let entry = key.audit("server.users.signOut", user.id.text)
+            let entry = key.audit("\(area).users.signOut", user.id.text)
             try store.insert(entry)
             return (user.id, ended, entry, store.now)
         }.value
@@ -153,16 +155,18 @@ extension AccountCommands {
 extension AccountStore {
     /// The user of a reference, disabled or not.
     package func user(_ reference: UserReference, field: String = "user") throws -> UserRecord {
-        let found =
-            switch reference {
-            case .id(let id): try user(id)
-            case .external(let ext): try user(issuer: UserReference.issuer, subject: ext)
-            }
-        guard let found else { throw Problem.notFound("user", field: field) }
+        guard let found = try userIfPresent(reference) else { throw Problem.notFound("user", field: field) }
         return found
     }
 
-    fileprivate func document(of user: UserRecord) throws -> ServerUserDocument {
+    func userIfPresent(_ reference: UserReference) throws -> UserRecord? {
+        switch reference {
+        case .id(let id): try user(id)
+        case .external(let ext): try user(issuer: UserReference.issuer, subject: ext)
+        }
+    }
+
+    func document(of user: UserRecord) throws -> ServerUserDocument {
         ServerUserDocument(user, ext: try outsideSubjects(of: [user.id], issuer: UserReference.issuer)[user.id])
     }
 

@@ -42,9 +42,23 @@ extension SettingsTable {
             "Connections of one IPv4 address or IPv6 /64; those of http.trustedProxies count in total only.")
     }
 
-    /// The operator's pages.
+    /// The operator's port.
     struct Admin: Sendable {
-        let host = Setting<String>("admin.host", default: "127.0.0.1", "Address that the operator's pages listen on.")
-        let port = Setting<Int>("admin.port", default: 8081, in: SettingsTable.ports, "Port of /metrics and /admin.")
+        let host = Setting<String>(
+            "admin.host", default: "127.0.0.1",
+            "Address that the operator's port listens on. One that is not loopback needs a certificate.")
+        let port = Setting<Int>(
+            "admin.port", default: 8081, in: SettingsTable.ports, "Port of /metrics and /admin.")
+        let hosts = Setting<[String]>(
+            "admin.hosts", default: [],
+            "Names, beside loopback and admin.host, by which browsers reach /admin, such as ops.example.com.")
+        let certificate = Setting<String>(
+            "admin.certificate", default: "",
+            "PEM file with the certificate chain. With it and admin.privateKey the port speaks HTTPS."
+        ).live.file
+        let privateKey = Setting<String>(
+            "admin.privateKey", default: "",
+            "PEM file with the certificate's private key."
+        ).live.file
     }
 }

@@ -1,0 +1,37 @@
+package import Accounts
+import Model
+package import Services
+
+/// Every operation of the operator's port: the rows of its route table.
+package enum OperatorOperations {
+    /// - Parameter calls: nil without the api.
+    package static func all(
+        _ server: OperatedServer, _ accounts: AccountCommands, _ calls: CallService?, _ keys: ServerKeyService,
+        _ sessions: OperatorSessions
+    ) -> [Operation] {
+        OperatorSessionOperations.all(sessions, keys) + OperatorServerOperations.all(server, keys.audit)
+            + OperatorUserOperations.all(accounts, keys.audit)
+            + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? []) + OperatorKeyOperations.all(keys)
+    }
+
+    package static let schemas: [(String, Schema)] =
+        Schemas.all + ServerUserOperations.schemas + OperatorUserOperations.schemas + OperatorKeyOperations.schemas
+        + OperatorServerOperations.schemas
+}
+
+extension OpenAPIDocument.About {
+    /// The operator's API.
+    package static let operators = Self(
+        title: "Switchboard: the operator's API",
+        description: """
+            What the operator's page does, on the operator's port. Sign in with a server key of the scope operator, and \
+            send the token with every other request. `Host` must be a name that the server knows.
+            """)
+}
+
+extension OpenAPIDocument {
+    static let operatorTokenScheme = JSON.object([
+        ("type", "http"), ("scheme", "bearer"), ("bearerFormat", "sbo_…"),
+        ("description", "The token of an operator's session, for 12 hours."),
+    ])
+}
