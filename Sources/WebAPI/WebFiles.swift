@@ -22,8 +22,14 @@ package struct WebFiles: Sendable {
     package static let client = WebFiles(index: ("/", "/index.html")) {
         !$0.hasPrefix("/admin/") && !$0.hasPrefix("/docs/")
     }
-    /// The operator's page, at `/admin`.
-    package static let admin = WebFiles(index: ("/admin", "/admin/index.html")) { $0.hasPrefix("/admin/") }
+    /// The operator's page, at `/admin`, with what it shares with the web client.
+    package static let admin = WebFiles(index: ("/admin", "/admin/index.html")) {
+        $0.hasPrefix("/admin/") || sharedWithAdmin.contains($0)
+    }
+
+    private static let sharedWithAdmin: Set = [
+        "/scripts/dom.js", "/scripts/icons.js", "/styles/base.css", "/styles/controls.css", "/favicon.svg",
+    ]
 
     /// The files that `/docs` is made with, by their paths.
     static let docs = Dictionary(

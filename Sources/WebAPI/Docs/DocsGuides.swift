@@ -10,7 +10,7 @@ enum DocsGuides {
     static let groups = [
         Group(title: "Begin", names: ["start", "calls", "resume", "relay-only", "whip", "sdk"]),
         Group(title: "Your own users", names: ["own-sign-in", "own-back-end", "deleting-accounts", "browsers"]),
-        Group(title: "Operate", names: ["reverse-proxy", "backup", "limits", "versions", "changes"]),
+        Group(title: "Operate", names: ["operators-page", "reverse-proxy", "backup", "limits", "versions", "changes"]),
     ]
 
     /// The first guide is `/docs` itself.

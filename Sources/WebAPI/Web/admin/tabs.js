@@ -1,0 +1,11 @@
+// The tabs, one module each: { id, title, open(root, detail) }. `detail` is what follows the id in the address, such as
+// a user's id. `open` fills the root and returns a function that stops what it began.
+
+import { audit } from "./tabs/audit.js";
+import { calls } from "./tabs/calls.js";
+import { configuration } from "./tabs/configuration.js";
+import { keys } from "./tabs/keys.js";
+import { overview } from "./tabs/overview.js";
+import { users } from "./tabs/users.js";
+
+export const tabs = [overview, users, calls, keys, audit, configuration];

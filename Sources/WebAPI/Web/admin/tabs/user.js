@@ -1,0 +1,55 @@
+// One user: profile, sessions, devices, and what can be done.
+
+import { busy, h, toast } from "../../scripts/dom.js";
+import { get } from "../session.js";
+import { confirm, facts, fail, heading, pill, table, time } from "../widgets.js";
+import { userActions } from "./user-actions.js";
+
+export function openUser(root, id) {
+    const path = `/admin/v1/users/${encodeURIComponent(id)}`;
+    const content = h("div", { class: "stack" }, h("p", { class: "hint" }, "Loading…"));
+    root.append(h("p", { class: "back" }, h("a", { href: "#/users" }, "All users")), content);
+
+    async function load() {
+        try {
+            show(await get(path));
+        } catch (error) {
+            content.replaceChildren(heading("User"), h("p", { class: "form-error", role: "alert" }, error.message));
+        }
+    }
+
+    function show({ user, devices, sessions }) {
+        const names = new Map(devices.map((device) => [device.id, device.name]));
+        content.replaceChildren(
+            heading(h("bdi", {}, user.displayName), user.disabled ? pill("Disabled", "bad") : pill("Active", "good")),
+            h("section", { class: "card", "aria-label": "Profile" }, facts([
+                ["Id", h("code", {}, user.id)],
+                ["App’s id", user.ext ? h("code", {}, `ext:${user.ext}`) : "–"],
+                ["E-mail", user.email ?? "–"],
+                ["Languages", user.languages.join(", ") || "–"],
+                ["Created", time(user.createdAt)],
+            ]), h("div", { class: "actions" }, userActions.filter((one) => one.isOffered(user)).map((one) => button(one, user)))),
+            h("section", { class: "card" }, h("h2", {}, `Sessions (${sessions.length})`), sessions.length
+                ? table("Sessions", ["Device", "Client", "Opened by", "Since", "Last used"], sessions.map((one) => [
+                    names.get(one.device) ?? "–", one.client ? `${one.client.name} ${one.client.version}` : "–",
+                    one.openedBy ?? "the user", time(one.createdAt), time(one.lastUsedAt)]))
+                : h("p", { class: "hint" }, "Not signed in.")),
+            h("section", { class: "card" }, h("h2", {}, `Devices (${devices.length})`), devices.length
+                ? table("Devices", ["Name", "Platform", "Since", "Last seen"], devices.map((one) => [
+                    one.name, one.platform, time(one.createdAt), time(one.lastSeenAt)]))
+                : h("p", { class: "hint" }, "None.")));
+    }
+
+    function button({ label, style, question, run }, user) {
+        const element = h("button", { type: "button", class: style, onclick: async () => {
+            if (question && !await confirm(question(user))) return;
+            await busy(element, async () => {
+                toast(await run(path));
+                await load();
+            }, fail);
+        } }, label);
+        return element;
+    }
+
+    load();
+}

@@ -1,0 +1,243 @@
+"""The operator's page in a browser: an operator signs in and does what the page offers, on a desk and a phone."""
+
+import json
+import pathlib
+import subprocess
+import urllib.request
+import uuid
+
+import axe_core_python
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.browser import DESK, PHONE
+
+AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+TABS = ["overview", "users", "calls", "keys", "audit", "configuration"]
+
+
+def post(url, body, headers=None):
+    everything = {"Content-Type": "application/json"} | (headers or {})
+    request = urllib.request.Request(url, json.dumps(body).encode(), everything, method="POST")
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return json.loads(response.read())
+
+
+class Page:
+    """The operator's page in a browser."""
+
+    def __init__(self, browser, server):
+        self.browser, self.driver, self.server = browser, browser.driver, server
+        self.url = f"http://127.0.0.1:{server.admin_port}/admin"
+
+    def all(self, selector):
+        return [one for one in self.driver.find_elements(By.CSS_SELECTOR, selector) if one.is_displayed()]
+
+    def find(self, selector, text=""):
+        def shown():
+            found = [one for one in self.all(selector) if text in one.text]
+            return found[0] if found else None
+
+        return self.browser.wait(f"{selector} {text}", shown)
+
+    def click(self, selector, text=""):
+        element = self.find(selector, text)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def answer(self, text):
+        """Presses a button of the question."""
+        self.click("dialog button", text)
+        self.browser.wait("the question to close", lambda: not self.all("dialog"))
+
+    def open(self, tab):
+        self.click("nav.tabs a", tab)
+        self.find("nav.tabs a[aria-current=page]", tab)
+
+    def sign_in(self, key):
+        self.browser.open(self.url)
+        self.find("#key").send_keys(key, Keys.ENTER)
+
+    def check(self, what):
+        self.driver.execute_script(AXE)
+        violations = self.driver.execute_async_script(
+            "axe.run(document).then(({ violations }) => arguments[0](violations))"
+        )
+        found = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in violations]
+        assert found == [], what
+        width, room = self.driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert width <= room, f"{what} is wider than the window"
+
+
+def new_key(server, *scopes):
+    command = [str(server.binary), "key", "create", "--name", "Olga", "--config", str(server.config)]
+    command += ["--scope", ",".join(scopes)]
+    return subprocess.run(command, cwd=server.directory, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def page(browsers, server):
+    if server is None:
+        pytest.skip("needs a server of its own")
+    one = browsers[0]
+    one.keep_one_tab()
+    yield Page(one, server)
+    one.set_dark(False)
+    one.resize(DESK)
+    one.driver.get("about:blank")
+
+
+def account(url, name):
+    email = f"{uuid.uuid4().hex[:12]}@example.org"
+    device = {"name": "Phone", "platform": "test"}
+    body = {"email": email, "password": "a long password", "displayName": name, "device": device}
+    return post(f"{url}/v1/accounts", body) | {"email": email}
+
+
+def call(url, caller, callee):
+    body = {"clientID": str(uuid.uuid4()), "kind": "video", "callees": [callee["user"]["id"]]}
+    endpoint = f"{uuid.uuid4()} {uuid.uuid4().hex}"
+    bearer = f"Bearer {caller['accessToken']}"
+    post(f"{url}/v1/calls", body, {"Authorization": bearer, "Switchboard-Endpoint": endpoint})
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_an_operator_works(page, url, server, size):
+    mark = uuid.uuid4().hex[:8]
+    ann, ben, _ = (account(url, f"{name}{mark} Example") for name in ("Ann", "Ben", "Cem"))
+    page.browser.resize(size)
+    page.sign_in("sbk_wrong")
+    page.find(".form-error", "characters")
+    page.find("#key").clear()
+    page.find("#key").send_keys(new_key(server, "operator"), Keys.ENTER)
+    page.find("h1", "Overview")
+    page.find(".who", "Olga")
+    page.browser.wait("a second sample", lambda: "/s" in page.find("figure", "Requests handled").text)
+
+    call(url, ann, ben)
+    page.open("Calls")
+    page.click("tr button", "End")
+    page.answer("End the call")
+    page.find(".nothing", "no live calls")
+
+    page.open("Users")
+    page.find("#query").send_keys(f"cem{mark}", Keys.ENTER)
+    page.browser.wait("one user", lambda: len(page.all("tbody tr")) == 1)
+    page.click("tbody a", "Cem")
+    page.find("h2", "Sessions (1)")
+    page.click("button", "Sign out everywhere")
+    page.answer("Sign out")
+    page.find("h2", "Sessions (0)")
+    page.click("button", "Disable")
+    page.answer("Cancel")
+    page.click("button", "Disable")
+    page.answer("Disable")
+    page.find(".heading .pill-label", "Disabled")
+    page.click("button", "Enable")
+    page.find(".heading .pill-label", "Active")
+
+    page.open("Keys")
+    page.click("summary", "New key")
+    page.find("#key-name").send_keys(f"Shop {mark}")
+    page.click("#scope-users")
+    page.click("button", "Create the key")
+    made = page.find("#made-key").text
+    assert made.startswith("sbk_") and len(made) == 71
+    headers = {"Authorization": f"Bearer {made}"}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/server/users", headers=headers)) as response:
+        assert response.status == 200
+    page.click("button", "Done")
+    page.browser.wait("the key to be gone", lambda: made not in page.driver.page_source)
+    row = page.find("tbody tr", f"Shop {mark}")
+    row.find_element(By.XPATH, ".//button[.='Revoke']").click()
+    page.answer("Revoke")
+    page.browser.wait("the key to be revoked", lambda: "Revoked" in page.find("tbody tr", f"Shop {mark}").text)
+
+    page.open("Audit")
+    for action in ("admin.calls.end", "admin.users.disable", "admin.keys.create", "admin.keys.revoke"):
+        page.find("tbody tr", action)
+
+    page.open("Configuration")
+    page.find("#filter").send_keys("admin.port")
+    page.browser.wait("one setting", lambda: len(page.all(".setting")) == 1)
+    assert str(server.admin_port) in page.find(".setting").text
+
+    page.open("Overview")
+    page.click("button", "Drain")
+    page.answer("Drain")
+    page.find(".facts .pill-label", "Draining")
+    page.click("button", "Stop draining")
+    page.find(".facts .pill-label", "Ready")
+
+    page.driver.refresh()
+    page.find("h1", "Overview")
+    page.click("button", "Sign out")
+    page.find("#key")
+    assert page.driver.execute_script("return sessionStorage.length") == 0
+    assert page.driver.get_cookies() == []
+
+
+def test_a_revoked_key_ends_the_page(page, server):
+    key = new_key(server, "operator")
+    page.sign_in(key)
+    page.find("h1", "Overview")
+    server.command("key", "revoke", key.split("_")[1])
+    page.find(".form-error", "revoked")
+    page.find("#key")
+
+
+def test_the_keyboard_is_enough(page, server):
+    page.sign_in(new_key(server, "operator"))
+    page.find("h1", "Overview")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "main"
+    page.driver.refresh()
+    page.find("h1", "Overview")
+    page.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert page.driver.switch_to.active_element.text == "Skip to the content"
+    for _ in range(3):
+        page.driver.switch_to.active_element.send_keys(Keys.TAB)
+    assert page.driver.switch_to.active_element.text == "Users"
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.find("h1", "Users")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "main"
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
+    mark = uuid.uuid4().hex[:6]
+    ann, ben = account(url, f"Ann{mark} Abel"), account(url, f"Ben{mark} Brook")
+    call(url, ann, ben)
+    new_key(server, "users", "tokens", "calls:read", "calls:write")
+    page.browser.resize(size)
+    page.browser.set_dark(is_dark)
+    page.browser.open(page.url)
+    page.find("#key")
+    label = f"operator-{'phone' if size == PHONE else 'desk'}-{'dark' if is_dark else 'light'}"
+    page.check("sign-in")
+    pictures(page.browser, f"{label}-sign-in")
+    page.find("#key").send_keys(new_key(server, "operator"), Keys.ENTER)
+    page.find("h1", "Overview")
+    for tab in TABS:
+        page.open(tab.title())
+        page.find({
+            "overview": ".facts", "users": "tbody a", "calls": "tbody a", "keys": "tbody tr", "audit": "tbody tr",
+            "configuration": ".setting",
+        }[tab])
+        if tab == "keys":
+            page.click("summary", "New key")
+        page.check(tab)
+        pictures(page.browser, f"{label}-{tab}")
+    page.open("Users")
+    page.find("#query").send_keys(f"ann{mark}", Keys.ENTER)
+    page.browser.wait("one user", lambda: len(page.all("tbody tr")) == 1)
+    page.click("tbody a", "Ann")
+    page.find("h2", "Sessions (1)")
+    page.check("a user")
+    pictures(page.browser, f"{label}-user")
+    page.click("button", "Disable")
+    page.find("dialog")
+    page.check("a question")
+    pictures(page.browser, f"{label}-question")
+    page.answer("Cancel")
+    server.command("account", "disable", "--email", ann["email"])
