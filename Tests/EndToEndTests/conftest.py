@@ -8,7 +8,7 @@ import time
 import pytest
 from selenium.common.exceptions import WebDriverException
 from switchboard_tests.browsers.browser import Browser
-from switchboard_tests.browsers.pages import WORDS, Person, connect
+from switchboard_tests.browsers.pages import WORDS, Person, connect, together
 from switchboard_tests.browsers.server import Server, default_binary
 from switchboard_tests.tcp_proxy import Proxy
 
@@ -61,16 +61,21 @@ def browsers(tmp_path_factory):
         one.quit()
 
 
+def leave_pages(browser):
+    browser.keep_one_tab()
+    browser.driver.get("about:blank")
+
+
 @pytest.fixture
 def people(browsers, url):
     """Ann and Ben, new to the server, signed in."""
     for one in browsers:
         one.keep_one_tab()
-    yield [Person(one, url, name).sign_up() for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
-    for one in browsers:
-        one.keep_one_tab()
-        # Leaves the pages, so that no call of this test rings in the next.
-        one.driver.get("about:blank")
+    made = [Person(one, url, name) for one, name in zip(browsers, NAMES)]
+    together(made, Person.sign_up)
+    yield made
+    # So that no call of this test rings in the next.
+    together(browsers, leave_pages)
 
 
 @pytest.fixture
@@ -126,14 +131,14 @@ def crowd(four, url):
     """Signs that many people up. They send small pictures, since one machine makes and shows all of them."""
 
     def gather(count):
-        return [Person(one, url, name).sign_up(save_data=True) for one, name in zip(four[:count], NAMES)]
+        made = [Person(one, url, name) for one, name in zip(four[:count], NAMES)]
+        together(made, lambda person: person.sign_up(save_data=True))
+        return made
 
     for one in four:
         one.keep_one_tab()
     yield gather
-    for one in four:
-        one.keep_one_tab()
-        one.driver.get("about:blank")
+    together(four, leave_pages)
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +177,7 @@ def three(browsers, speaker, listener):
     server, _ = listener
     for one in browsers:
         one.keep_one_tab()
-    names = ("Ann Abel", "Ben Brook", "Cem Can")
-    yield [Person(one, server.url, name).sign_up() for one, name in zip((browsers[0], speaker, browsers[1]), names)]
-    for one in (*browsers, speaker):
-        one.driver.get("about:blank")
+    made = [Person(one, server.url, name) for one, name in zip((browsers[0], speaker, browsers[1]), NAMES)]
+    together(made, Person.sign_up)
+    yield made
+    together((*browsers, speaker), lambda one: one.driver.get("about:blank"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import uuid
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+P = TypeVar("P")
 
 PASSWORD = "a calm and long password"
 
@@ -408,22 +411,34 @@ def connect(caller: Person, callee: Person) -> None:
         person.has_video()
 
 
+def together(people: Sequence[P], action: Callable[[P], object]) -> None:
+    """Does something with several people at once, each with a browser of its own; fails as the first of them does."""
+    with concurrent.futures.ThreadPoolExecutor(len(people)) as pool:
+        for done in [pool.submit(action, person) for person in people]:
+            done.result()
+
+
 def connect_group(caller: Person, *others: Person, kind: str = "video") -> None:
     """Makes a group call of all of them."""
     caller.call_group(others, kind)
-    for other in others:
-        other.rings(limit=60)
-        other.answer()
-    for person in (caller, *others):
+
+    def answer(person: Person) -> None:
+        if person is not caller:
+            person.rings(limit=60)
+            person.answer()
         person.is_connected(limit=60)
+
+    together((caller, *others), answer)
 
 
 def everybody_receives_media(people: Sequence[Person]) -> None:
-    for person in people:
+    def receive(person: Person) -> None:
         for other in people:
             if other is not person:
                 person.sees(other)
         person.receives_voices(len(people) - 1)
+
+    together(people, receive)
 
 
 def only_the_second_speaks(people: Sequence[Person]) -> None:
