@@ -11,6 +11,7 @@ import httpx
 from switchboard_tests.disks import needs_mount, small_disk
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import group
+from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.recordings import ended, fetch, is_recorded, manifests, meet, person, pitch, samples, signed_up
 from switchboard_tests.waiting import wait_until
 
@@ -156,7 +157,15 @@ def test_who_may_start_stop_play_read_and_delete(make_server):
     assert httpx.get(url).status_code in (403, 404)
     for asked in (words, words + "/text"):
         assert ben.get(asked).status_code in (401, 403)
-    assert ann.request("DELETE", path).status_code == 204
+    # Another participant's client is notified.
+    with RawSocket(server.port) as client:
+        client.hello(cal)
+        client.send({"id": 2, "listen": {"stream": f"user:{cal.id}"}})
+        client.response(2)
+        assert ann.request("DELETE", path).status_code == 204
+        [change] = client.message()["changes"]
+        assert change["type"] == "recording.removed"
+        assert change["data"] == {"recording": manifest["id"], "call": manifest["call"]}
     assert ann.get(path).status_code == ann.get(words).status_code == ann.get(words + "/text").status_code == 404
     assert ann.post(words).status_code == 404
     assert not list((server.data / "media").iterdir()), "its files are gone"
