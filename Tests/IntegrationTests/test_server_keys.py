@@ -194,7 +194,7 @@ def test_blocks_hold(key):
 
 OPERATIONS = {
     "users": [("GET", ""), ("PUT", "ext:scopes"), ("GET", "ext:scopes"), ("POST", "ext:scopes/enable"),
-              ("POST", "ext:scopes/disable"), ("POST", "ext:scopes/sign-out")],
+              ("POST", "ext:scopes/disable"), ("POST", "ext:scopes/sign-out"), ("DELETE", "ext:nobody")],
     "tokens": [("POST", "ext:scopes/tokens")],
     "calls:read": [("GET", "calls"), ("GET", f"calls/{uuid.uuid4()}")],
     "calls:write": [("POST", "calls"), ("POST", f"calls/{uuid.uuid4()}/end")],
