@@ -25,7 +25,8 @@ import Testing
             "audit action=server.users.delete outcome=scope subject=\(user)",
             "audit action=me.delete outcome=done subject=ann", "\t\tme.delete\t\(user)\trefused\t",
             #"{"action":"me.delete","subject":7,"outcome":"done"}"#,
-            String(repeating: " ", count: DeletionRecord.maxLineLength) + "action=me.delete outcome=done subject=\(user)",
+            String(repeating: " ", count: DeletionRecord.maxLineLength)
+                + "action=me.delete outcome=done subject=\(user)",
         ] { #expect(DeletionRecord.user(in: line) == nil, "\(line)") }
     }
 

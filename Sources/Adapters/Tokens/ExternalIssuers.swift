@@ -66,7 +66,9 @@ package struct ExternalIssuers: Sendable {
         let isVerified = claims.emailVerified?.value ?? true
         let identity = ExternalIdentity(
             issuer: name, subject: claims.sub, name: claims.name, email: isVerified ? claims.email : nil,
-            issuedAt: claims.iat.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }.map { Timestamp(milliseconds: $0) })
+            issuedAt: claims.iat.flatMap { Int64(exactly: ($0 * 1000).rounded(.down)) }.map {
+                Timestamp(milliseconds: $0)
+            })
         // Some issuers issue tokens with very long lifetimes; here they are trusted for a day.
         let end = min(claims.exp + Self.skew, seconds + 86_400)
         return (identity, Timestamp(milliseconds: Int64(end * 1000)))

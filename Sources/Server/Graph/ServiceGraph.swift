@@ -181,7 +181,8 @@ struct ServiceGraph: Sendable {
                 version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
                 transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
-                + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles + PhotoOperations.all(photos)
+                + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
+                + PhotoOperations.all(photos)
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
                 + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)

@@ -15,7 +15,7 @@ package import Voice
 package final class AccountEraser: Service {
     static let leaseSeconds: Int64 = 20
     /// Rows of one transaction.
-    static let batch = 100
+    static let batch = 50
     private static let interval = Duration.seconds(10)
 
     let calls: CallService

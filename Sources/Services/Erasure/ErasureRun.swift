@@ -173,7 +173,7 @@ struct ErasureRun {
             return try body(store)
         }.value
         renewedAt = ContinuousClock.now
-        try await Task.sleep(for: min((renewedAt - start) * 2, .milliseconds(50)))
+        try await Task.sleep(for: min((renewedAt - start) * 3, .milliseconds(50)))
         return result
     }
 

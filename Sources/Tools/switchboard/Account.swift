@@ -83,7 +83,9 @@ struct Account: AsyncParsableCommand {
         }
 
         func run() async throws {
-            if let account { return try await control(.accountDelete(accounts: [account], isRepetition: false), options) }
+            if let account {
+                return try await control(.accountDelete(accounts: [account], isRepetition: false), options)
+            }
             guard let from else { return }
             try await failing {
                 let users = try DeletionLog.users(inFile: from)

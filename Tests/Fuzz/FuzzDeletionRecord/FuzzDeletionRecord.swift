@@ -7,7 +7,9 @@ import Model
 public func fuzzDeletionRecord(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     if let user = DeletionRecord.user(in: text) {
-        if !text.lowercased().contains(user.text) && !text.contains("\\u") { fatalError("a user who is not in the line") }
+        if !text.lowercased().contains(user.text) && !text.contains("\\u") {
+            fatalError("a user who is not in the line")
+        }
         if !DeletionRecord.actions.contains(where: { text.contains($0) }) { fatalError("no deletion") }
     }
     if let reference = try? AccountReference(text), case .email(let email) = reference {

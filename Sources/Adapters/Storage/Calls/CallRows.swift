@@ -100,7 +100,8 @@ struct CallRows {
         var columns = reader
         return Participant(
             user: try columns.id(), displayName: try columns.text(), photoURL: try columns.textIfPresent(),
-            isDeleted: try columns.integerIfPresent() != nil, isWithheld: try columns.bool(), state: try state(&columns),
+            isDeleted: try columns.integerIfPresent() != nil, isWithheld: try columns.bool(),
+            state: try state(&columns),
             media: MediaState(
                 audio: try columns.bool(), video: try columns.bool(), screen: try columns.bool(),
                 held: try columns.bool()),

@@ -69,7 +69,8 @@ extension AccountCommands {
         guard let issuedAt = identity.issuedAt, issuedAt > deletedAt else {
             throw Problem(
                 .unauthenticated,
-                "The account of this token was deleted after the token was issued. A newer token creates a new account.")
+                "The account of this token was deleted after the token was issued. A newer token creates a new account."
+            )
         }
     }
 

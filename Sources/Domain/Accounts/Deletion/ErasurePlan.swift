@@ -40,7 +40,8 @@ package enum ErasurePlan {
                 "captions_failure",
             ]),
         ErasureRule(
-            "participants", .cleared, .step(.participants), users: ["user_id"], personal: ["display_name", "photo_url"],
+            "participants", .cleared, .step(.participants), users: ["user_id"],
+            personal: ["display_name", "photo_url"],
             others: ["call_id", "state", "endpoint_id", "sign_in_id", "reason"]),
         ErasureRule(
             "negotiations", .kept, .never,

@@ -92,7 +92,8 @@ extension CallCommands {
             ?? document.tracks.last { $0.endpoint == endpoint }?.user
         guard let user else { return nil }
         let track = Recording.Track(
-            number: (document.tracks.last?.number ?? -1) + 1, user: user, endpoint: endpoint, source: source, offset: offset, file: file)
+            number: (document.tracks.last?.number ?? -1) + 1, user: user, endpoint: endpoint, source: source,
+            offset: offset, file: file)
         try store.insert(track, of: recording)
         return track
     }
