@@ -49,10 +49,11 @@ extension AccountCommands {
     package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
         guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
         let written = try await database.writeAccounts { store in
-            _ = try store.existingUser(principal.user)
             guard let other = try store.user(user), other.deletedAt == nil else {
                 throw Problem.notFound("user", field: "user")
             }
+            // A request may still run when its user is deleted.
+            _ = try store.existingUser(principal.user)
             if try store.block(user, by: principal.user) {
                 try store.append(.block, BlockChange(user: user, blocked: true), to: principal.user)
             }
