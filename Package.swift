@@ -274,8 +274,8 @@ let package = Package(
         tests(
             "TokensTests",
             [
-                "TestSupport", "Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix,
-                nioHTTP1,
+                "TestSupport", "Tokens", "Accounts", "Model", "Webhooks", crypto, cryptoExtras, asyncHTTPClient, nioCore,
+                nioPosix, nioHTTP1,
             ]),
         tests(
             "AccountsTests",
