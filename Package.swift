@@ -270,11 +270,12 @@ let package = Package(
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
-        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Wire"]),
+        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",
             [
-                "TestSupport", "Tokens", "Accounts", "Model", "Webhooks", crypto, cryptoExtras, asyncHTTPClient, nioCore,
+                "TestSupport", "Tokens", "Accounts", "Model", "Webhooks", crypto, cryptoExtras, asyncHTTPClient,
+                nioCore,
                 nioPosix, nioHTTP1,
             ]),
         tests(

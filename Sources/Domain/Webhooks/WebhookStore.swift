@@ -2,9 +2,14 @@ package import Model
 
 /// What a transaction needs that changes something events tell about.
 package protocol EventStore {
+    /// The wall-clock time of the transaction.
     var now: Timestamp { get }
     /// The subscriptions as they were when the transaction began.
     var subscriptions: WebhookSubscriptions { get }
+    /// The app's own ids of those of `users` who have one.
+    func externalIDs(of users: [UserID]) throws -> [UserID: String]
+    /// The devices on which a user is signed in, the last used first, with their endpoints that are connected.
+    func eventDevices(of user: UserID) throws -> [EventDevice]
     /// Writes the event, with a delivery for each webhook that subscribes to its type; nothing if nobody does.
     func insert(_ event: EventRecord) throws
 }
@@ -29,14 +34,15 @@ package protocol WebhookStore: EventStore {
     func nextDelivery(of webhook: WebhookID) throws -> Timestamp?
     /// Settles claims; those whose fence is no longer current are left alone. Returns the ids of those that were settled.
     func settle(_ settlements: [Settlement]) throws -> Set<Int64>
-    /// The latest deliveries of a webhook, the newest first.
+    /// The deliveries of a webhook among the latest 10,000 of all, the newest first.
     func deliveries(of webhook: WebhookID, limit: Int) throws -> [DeliveryRecord]
     /// When the oldest delivery that waits was created.
     func oldestWaiting(of webhook: WebhookID) throws -> Timestamp?
 
     // Events.
-    /// Writes an event with a delivery for one webhook alone; for a puller, all pullers read it.
-    func insert(_ event: EventRecord, for webhook: WebhookRecord) throws
+    /// Writes an event with a delivery for one webhook alone; for a puller, all pullers read it. Returns its number.
+    @discardableResult
+    func insert(_ event: EventRecord, for webhook: WebhookRecord) throws -> Int64
     /// Makes new deliveries for the kept events since `time` to whose types the webhook subscribes, in batches: pass the
     /// returned number again until it is nil. Adds their count to `count`.
     func replay(
@@ -51,7 +57,7 @@ package protocol WebhookStore: EventStore {
     /// Removes up to `limit` events and deliveries each that are older than `time`, and deliveries of removed webhooks.
     /// Returns the number of removed rows.
     func trimEvents(before time: Timestamp, limit: Int) throws -> Int
-    /// Removes a user's name and external id from kept events, in batches: pass the returned number again until it is nil.
+    /// Removes a deleted user's names and external id from kept events, in batches: pass the returned number again until it is nil.
     func redactEvents(of user: UserID, after number: Int64, limit: Int) throws -> Int64?
 }
 
