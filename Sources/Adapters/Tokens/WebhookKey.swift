@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
-package import Webhooks
+package import Model
+internal import Webhooks
 
 /// The key that seals the secrets of webhooks for the database: AES-256-GCM with the webhook's id as additional data.
 ///
