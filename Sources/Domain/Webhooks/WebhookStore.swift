@@ -43,10 +43,10 @@ package protocol WebhookStore: EventStore {
     /// Writes an event with a delivery for one webhook alone; for a puller, all pullers read it. Returns its number.
     @discardableResult
     func insert(_ event: EventRecord, for webhook: WebhookRecord) throws -> Int64
-    /// Makes new deliveries for the kept events since `time` to whose types the webhook subscribes, in batches: pass the
-    /// returned number again until it is nil. Adds their count to `count`.
+    /// Makes new deliveries for the kept events in `after` to `last` to whose types the webhook subscribes, in batches: pass
+    /// the returned number as `after` again until it is nil. Adds their count to `count`.
     func replay(
-        to webhook: WebhookRecord, since time: Timestamp, after number: Int64, limit: Int, count: inout Int
+        to webhook: WebhookRecord, after number: Int64, upTo last: Int64, limit: Int, count: inout Int
     ) throws -> Int64?
     /// The position after the last event, and the one before the oldest that is kept.
     func eventPositions() throws -> (epoch: String, last: Int64, trimmed: Int64)

@@ -95,7 +95,9 @@ package final class Store: Sendable {
 
     /// Runs `job` over one snapshot, which is read-only: appending throws an error of the database.
     package func read<T: Sendable>(_ job: @escaping @Sendable (StoreTransaction) throws -> T) async throws -> T {
-        try await database.read { [clock] sql in try job(StoreTransaction(sql, now: clock())) }
+        try await database.read { [self] sql in
+            try job(StoreTransaction(sql, now: clock(), subscriptions: subscriptions.withLock { $0 }))
+        }
     }
 
     /// Starts a new log, as after restoring a backup: every client that resumes gets a reset.

@@ -65,12 +65,11 @@ extension StoreTransaction {
     }
 
     package func replay(
-        to webhook: WebhookRecord, since time: Timestamp, after number: Int64, limit: Int, count: inout Int
+        to webhook: WebhookRecord, after number: Int64, upTo last: Int64, limit: Int, count: inout Int
     ) throws -> Int64? {
-        let first = try number == 0 ? lastEvent(before: time) : number
         let rows = try sql.query(
-            "SELECT number, type, expires_at FROM events WHERE number > ?1 ORDER BY number LIMIT ?2",
-            [.integer(first), .integer(limit)])
+            "SELECT number, type, expires_at FROM events WHERE number > ?1 AND number <= ?2 ORDER BY number LIMIT ?3",
+            [.integer(number), .integer(last), .integer(limit)])
         for row in rows {
             guard let type = EventType(rawValue: try row.text(1)), type != .webhookTest,
                 webhook.types?.contains(type) ?? true
