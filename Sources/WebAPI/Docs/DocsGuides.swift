@@ -9,7 +9,8 @@ enum DocsGuides {
 
     static let groups = [
         Group(title: "Begin", names: ["start", "calls", "resume", "relay-only", "whip", "sdk"]),
-        Group(title: "Your own users", names: ["own-sign-in", "own-back-end", "browsers"]),
+        Group(
+            title: "Your own users", names: ["own-sign-in", "own-back-end", "webhooks", "waking-phones", "browsers"]),
         Group(title: "Operate", names: ["reverse-proxy", "backup", "limits", "versions", "changes"]),
     ]
 

@@ -6,10 +6,8 @@ import Webhooks
 package enum EventSchemas {
     /// The schema of each type, by the name of its component.
     package static let all: [(String, Schema)] =
-        EventType.allCases.flatMap { type -> [(String, Schema)] in
-            [(name(of: type), payload(of: type)), (name(of: type) + "Data", .object(data(of: type)))]
-        } + [
-            ("EventParty", party), ("EventDevice", device),
+        EventType.allCases.map { (name(of: $0), payload(of: $0)) } + data + [
+            ("EventParty", party), ("EventDevice", device), ("EventParticipant", participant),
             (
                 "Event",
                 .object([
@@ -56,8 +54,21 @@ package enum EventSchemas {
     private static func payload(of type: EventType) -> Schema {
         .object([
             .required("type", .choice([type.rawValue])), .required("timestamp", .time, "When it happened."),
-            .required("data", .named(name(of: type) + "Data")),
+            .required("data", .named(dataName(of: type))),
         ])
+    }
+
+    private static func dataName(of type: EventType) -> String {
+        switch type {
+        case .userCreated: "UserCreatedData"
+        case .userDisabled, .userDeleted: "UserEventData"
+        case .callRinging: "CallRingingData"
+        case .callAnswered, .callMissed: "CallEventData"
+        case .callEnded: "CallEndedData"
+        case .recordingReady: "RecordingReadyData"
+        case .transcriptReady: "TranscriptReadyData"
+        case .webhookTest: "WebhookTestData"
+        }
     }
 
     private static let externalID = Schema.Member.optional("externalID", .text(), "The app's own id, without `ext:`.")
@@ -83,45 +94,60 @@ package enum EventSchemas {
         .required("user", .identifier, "Who started it."), externalID,
     ]
 
-    private static func data(of type: EventType) -> [Schema.Member] {
-        switch type {
-        case .userCreated:
-            ofUser + [
-                .optional("issuer", .text(), "The outside issuer by whose token the user was created."),
-                .optional("subject", .text(), "The user's subject there."),
-            ]
-        case .userDisabled, .userDeleted: ofUser
-        case .callRinging:
-            call + ofUser + [
-                .required("deadline", .time, "When it stops ringing."),
-                .required("devices", .list(.named("EventDevice")), "Those on which the user is signed in."),
-                .required("remainingMs", .integer(), "How long it still rings: phones' clocks are wrong."),
-            ]
-        case .callAnswered, .callMissed: call + ofUser
-        case .callEnded:
-            call + [
-                .required("reason", .choice(Call.EndReason.allCases.map(\.rawValue))),
-                .optional("endedBy", .identifier, "The user who ended it; absent if a deadline did."),
-                .required("createdAt", .time), .optional("answeredAt", .time), .required("endedAt", .time),
-                .required(
-                    "participants",
-                    .list(.object([.required("user", .identifier), externalID, .required("state", .text())]))),
-            ]
-        case .recordingReady:
-            ofRecording + [
-                .required("status", .choice(["complete", "failed", "interrupted"])),
-                .optional("reason", .choice(Recording.EndReason.allCases.map(\.rawValue)), "Why it ended by itself."),
-                .required("startedAt", .time), .required("endedAt", .time),
-                .required("tracks", .integer(), "How many tracks it has."),
-            ]
-        case .transcriptReady: ofRecording + [.required("status", .choice(["complete", "failed"]))]
-        case .webhookTest: [.required("webhook", .identifier)]
-        }
-    }
+    private static let data: [(String, Schema)] = [
+        (
+            "UserCreatedData",
+            .object(
+                ofUser + [
+                    .optional("issuer", .text(), "The outside issuer by whose token the user was created."),
+                    .optional("subject", .text(), "The user's subject there."),
+                ])
+        ),
+        ("UserEventData", .object(ofUser)),
+        (
+            "CallRingingData",
+            .object(
+                call + ofUser + [
+                    .required("deadline", .time, "When it stops ringing."),
+                    .required("devices", .list(.named("EventDevice")), "Those on which the user is signed in."),
+                    .required("remainingMs", .integer(), "How long it still rings: phones' clocks are wrong."),
+                ])
+        ),
+        ("CallEventData", .object(call + ofUser)),
+        (
+            "CallEndedData",
+            .object(
+                call + [
+                    .required("reason", .choice(Call.EndReason.allCases.map(\.rawValue))),
+                    .optional("endedBy", .identifier, "The user who ended it; absent if a deadline did."),
+                    .required("createdAt", .time), .optional("answeredAt", .time), .required("endedAt", .time),
+                    .required("participants", .list(.named("EventParticipant"))),
+                ])
+        ),
+        (
+            "RecordingReadyData",
+            .object(
+                ofRecording + [
+                    .required("status", .choice(["complete", "failed", "interrupted"])),
+                    .optional(
+                        "reason", .choice(Recording.EndReason.allCases.map(\.rawValue)), "Why it ended by itself."),
+                    .required("startedAt", .time), .required("endedAt", .time),
+                    .required("tracks", .integer(), "How many tracks it has."),
+                ])
+        ),
+        ("TranscriptReadyData", .object(ofRecording + [.required("status", .choice(["complete", "failed"]))])),
+        ("WebhookTestData", .object([.required("webhook", .identifier)])),
+    ]
+
+    private static let participant = Schema.object([
+        .required("user", .identifier), externalID, .required("state", .text(), "As in the call's document."),
+    ])
 }
 
 // What the server sends.
 extension OpenAPIDocument {
+    static let webhooksTag = "webhooks"
+
     /// An entry for each type of event.
     static var webhooks: JSON {
         .object(
@@ -140,7 +166,7 @@ extension OpenAPIDocument {
                 let operation = JSON.object([
                     ("operationId", .text("webhook.\(type.rawValue)")),
                     ("summary", .text(EventSchemas.summary(of: type))),
-                    ("tags", .array(["webhooks"])), ("parameters", .array(parameters)),
+                    ("tags", .array([.text(webhooksTag)])), ("parameters", .array(parameters)),
                     (
                         "requestBody",
                         .object([("required", true), ("content", .object([("application/json", content)]))])
