@@ -192,7 +192,7 @@ let package = Package(
                 "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens",
                 "Storage", "Bus", "Gateway",
                 "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
-                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioSSL, lifecycle,
+                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
                 unixSignals, logging, metrics, coreMetrics, configuration, yams, crypto, asyncHTTPClient,
             ]),
 
@@ -257,7 +257,7 @@ let package = Package(
             "ServicesTests",
             [
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Model",
-                "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers",
+                "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", httpTypes]),
         tests(
@@ -341,6 +341,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzContainers", ["Containers", "Wire"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzEvents", ["Webhooks", "Model"]),
         fuzz("FuzzForwarded", ["FuzzInput", "Realtime", "Wire"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
@@ -363,5 +364,6 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzWebhook", ["Providers", "Model", "Wire"]),
     ]
 }
