@@ -114,7 +114,14 @@ struct DeliveryQueue {
         if case .delivered = result { isDelivered = true }
         entries[webhook]?.isQuick = isDelivered && duration <= limits.quickResponse
         settle(attempt.claim, result, at: now)
+        if case .retry(let next, _, _) = result { expect(webhook, at: next) }
         if case .disabled = result { remove(webhook, at: now) }
+    }
+
+    /// A delivery of the webhook is due at this time.
+    private mutating func expect(_ webhook: WebhookID, at time: Timestamp) {
+        let due = entries[webhook]?.due ?? time
+        entries[webhook]?.due = min(due, time)
     }
 
     /// From now on, nothing is claimed or attempted; what has no slot is released.
@@ -218,7 +225,8 @@ extension DeliveryQueue {
                 for claim in found.deliveries { settle(claim, .released, at: now) }
                 continue
             }
-            entries[webhook]?.due = found.next
+            // An attempt may have failed while the transaction ran.
+            if let next = found.next { expect(webhook, at: next) }
             entries[webhook]?.ready += found.deliveries.map { Ready(claim: $0, beginsBefore: beginsBefore) }
         }
     }

@@ -67,7 +67,7 @@ package final class WebhookDispatcher: Service {
         wake()
     }
 
-    private func wake() { wakes.continuation.yield() }
+    func wake() { wakes.continuation.yield() }
 
     // MARK: The loop
 
