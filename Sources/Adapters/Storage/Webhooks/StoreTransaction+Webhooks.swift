@@ -80,3 +80,13 @@ extension StoreTransaction {
         Set(text.split(separator: ",").compactMap { EventType(rawValue: String($0)) })
     }
 }
+
+extension StoreTransaction {
+    /// Disables all webhooks that are enabled.
+    package func disableWebhooks(because reason: String) throws {
+        hasChangedWebhooks = true
+        try sql.execute(
+            "UPDATE webhooks SET disabled_at = ?1, disabled_reason = ?2 WHERE disabled_at IS NULL",
+            [.time(now), .text(reason)])
+    }
+}
