@@ -18,7 +18,7 @@ extension OpenAPIDocument {
 
     /// The tags that operations have, with their descriptions.
     var tags: [JSON] {
-        let used = Set(operations.map(\.tag) + documents.map(\.tag) + [Self.webhooksTag])
+        let used = Set(operations.map(\.tag) + documents.map(\.tag) + (eventTypes.isEmpty ? [] : [Self.webhooksTag]))
         return Self.tagDescriptions.filter { used.contains($0.0) }.map { name, description in
             .object([("name", .text(name)), ("description", .text(description))])
         }

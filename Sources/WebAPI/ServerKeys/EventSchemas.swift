@@ -148,10 +148,16 @@ package enum EventSchemas {
 extension OpenAPIDocument {
     static let webhooksTag = "webhooks"
 
+    /// The types of events whose schemas the document has.
+    var eventTypes: [EventType] {
+        let names = Set(schemas.map(\.0))
+        return EventType.allCases.filter { names.contains(EventSchemas.name(of: $0)) }
+    }
+
     /// An entry for each type of event.
-    static var webhooks: JSON {
+    var webhooks: JSON {
         .object(
-            EventType.allCases.map { type in
+            eventTypes.map { type in
                 let parameters = [
                     ("webhook-id", "The event's id, the same in every delivery and attempt."),
                     ("webhook-timestamp", "When it was sent, in seconds since 1970."),
@@ -166,7 +172,7 @@ extension OpenAPIDocument {
                 let operation = JSON.object([
                     ("operationId", .text("webhook.\(type.rawValue)")),
                     ("summary", .text(EventSchemas.summary(of: type))),
-                    ("tags", .array([.text(webhooksTag)])), ("parameters", .array(parameters)),
+                    ("tags", .array([.text(Self.webhooksTag)])), ("parameters", .array(parameters)),
                     (
                         "requestBody",
                         .object([("required", true), ("content", .object([("application/json", content)]))])
