@@ -58,6 +58,7 @@ KEY_REACHED = {
     "/v1/server/calls?user={joined}": "calls:read",
     "/v1/server/calls/{call}": "calls:read",
     "/v1/server/calls/{call}/recordings": "recordings",
+    "/v1/server/events": "events",
 }
 # What no server key reaches: the API of users.
 KEY_NEVER = [
@@ -101,6 +102,7 @@ def harness(make_server):
         people[role] = None if role == "anonymous" else server.user()
     people["disabled"] = signed_up(server, "disabled")
     harness.keys = {scope: create(server, scope) for scope in SCOPES}
+    server.command("webhook", "add")
     asyncio.run(connect_everybody(harness))
     yield harness
     server.stop()
