@@ -126,8 +126,9 @@ let package = Package(
 
         // Domain: pure, what the product means.
         module("Domain", "Model"),
-        module("Domain", "Accounts", ["Model"]),
-        module("Domain", "Calls", ["Model"]),
+        module("Domain", "Webhooks", ["Model"]),
+        module("Domain", "Accounts", ["Model", "Webhooks"]),
+        module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
 
         // Adapters: each wraps exactly one outside thing.
@@ -136,8 +137,9 @@ let package = Package(
         module("Adapters", "SecureMedia", ["Wire", "RTP", "DTLS", "OpenSSLCrypto"]),
         module("Adapters", "Audio", ["RTP", "Containers", "COpus"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
-        module("Adapters", "Tokens", ["Model", "Accounts", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
-        module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", grdb, sqlite]),
+        module(
+            "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
+        module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", "Webhooks", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
@@ -169,27 +171,28 @@ let package = Package(
         module(
             "", "Services",
             [
-                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Calls", "Voice", "DatagramIO",
-                "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Relay", "MediaGateway", "Transcription", "Realtime",
-                lifecycle, logging, metrics, crypto, heap,
+                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Calls", "Voice", "Webhooks",
+                "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
+                "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap,
             ]),
 
         // WebAPI: routes, transports, and the web client.
         module(
             "", "WebAPI",
             [
-                "SDP", "Model", "Accounts", "Calls", "Voice", "Storage", "MediaFiles", "Tokens", "Realtime", "Services",
-                "CWebFiles", hummingbird, hummingbirdServer, httpTypes, nioCore, crypto, logging,
+                "SDP", "Model", "Accounts", "Calls", "Voice", "Webhooks", "Storage", "MediaFiles", "Tokens", "Realtime",
+                "Services", "CWebFiles", hummingbird, hummingbirdServer, httpTypes, nioCore, crypto, logging,
             ], excluding: ["Web"]),
 
         // Server: the composition root.
         module(
             "", "Server",
             [
-                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Calls", "Voice", "MediaFiles", "DatagramIO",
-                "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway",
+                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Calls", "Voice", "Webhooks",
+                "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens",
+                "Storage", "Bus", "Gateway",
                 "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
-                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioSSL, lifecycle,
+                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
                 unixSignals, logging, metrics, coreMetrics, configuration, yams, crypto, asyncHTTPClient,
             ]),
 
@@ -241,7 +244,8 @@ let package = Package(
         tests(
             "RelayTests",
             ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
-        tests("StorageTests", ["TestSupport", "Storage", "Model", "Accounts", "Voice", grdb]),
+        tests("StorageTests", ["TestSupport", "Storage", "Model", "Accounts", "Voice", "Webhooks", grdb]),
+        tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model"]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
             "ServerTests",
@@ -254,7 +258,7 @@ let package = Package(
             "ServicesTests",
             [
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Model",
-                "Storage", "MediaFiles", "Audio", "Containers", "Tokens",
+                "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", httpTypes]),
         tests(
@@ -267,12 +271,13 @@ let package = Package(
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
-        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Wire"]),
+        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",
             [
-                "TestSupport", "Tokens", "Accounts", "Model", crypto, cryptoExtras, asyncHTTPClient, nioCore, nioPosix,
-                nioHTTP1,
+                "TestSupport", "Tokens", "Accounts", "Model", "Webhooks", crypto, cryptoExtras, asyncHTTPClient,
+                nioCore,
+                nioPosix, nioHTTP1,
             ]),
         tests(
             "AccountsTests",
@@ -338,6 +343,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzContainers", ["Containers", "Wire"]),
         fuzz("FuzzDeletionRecord", ["Accounts", "Model"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzEvents", ["Webhooks", "Model"]),
         fuzz("FuzzForwarded", ["FuzzInput", "Realtime", "Wire"]),
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
@@ -360,5 +366,6 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
+        fuzz("FuzzWebhook", ["Providers", "Model", "Wire"]),
     ]
 }

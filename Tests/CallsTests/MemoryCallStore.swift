@@ -1,5 +1,6 @@
 import Calls
 import Model
+import Webhooks
 
 /// A call store of arrays and dictionaries: what the commands need, without a database.
 final class MemoryCallStore: CallStore {
@@ -26,6 +27,15 @@ final class MemoryCallStore: CallStore {
     }
 
     var state = State()
+}
+
+// Events: nobody subscribes.
+extension MemoryCallStore {
+    var now: Timestamp { CallsHarness.start }
+    var subscriptions: WebhookSubscriptions { WebhookSubscriptions() }
+    func externalIDs(of users: [UserID]) -> [UserID: String] { [:] }
+    func eventDevices(of user: UserID) -> [EventDevice] { [] }
+    func insert(_ event: EventRecord) {}
 }
 
 // Recordings.

@@ -61,6 +61,7 @@ KEY_REACHED = {
     "/v1/server/calls?user={joined}": "calls:read",
     "/v1/server/calls/{call}": "calls:read",
     "/v1/server/calls/{call}/recordings": "recordings",
+    "/v1/server/events": "events",
 }
 # What an operator reaches, on the operator's port, after signing in with a key of the scope `operator`.
 OPERATOR_REACHED = [
@@ -110,6 +111,7 @@ def harness(make_server):
     for role in ("disabled", "deleted"):
         people[role] = signed_up(server, role)
     harness.keys = {scope: create(server, scope) for scope in SCOPES}
+    server.command("webhook", "add")
     asyncio.run(connect_everybody(harness))
     yield harness
     server.stop()

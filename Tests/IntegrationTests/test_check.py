@@ -78,6 +78,7 @@ def test_everything_works(server):
     )
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
     assert line(text, "Keys") == "Keys: not configured: there are no server keys."
+    assert line(text, "Webhooks") == "Webhooks: not configured: there are no webhooks."
     assert line(text, "Disk").startswith("Disk: works, ")
     assert text.endswith("Everything works.\n")
 
@@ -100,7 +101,7 @@ def test_json_has_every_check(server):
     assert statuses(found) == {
         "configuration": {"ok"}, "server": {"ok"}, "http": {"ok"}, "certificate": {"notConfigured"},
         "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"},
-        "keys": {"notConfigured"}, "storage": {"ok"},
+        "keys": {"notConfigured"}, "webhooks": {"notConfigured"}, "storage": {"ok"},
     }
     assert all(one["name"] and one["detail"] and one["milliseconds"] >= 0 for one in found["checks"])
     warned = next(one for one in found["checks"] if one["status"] == "warning")
@@ -134,7 +135,7 @@ def test_roles_that_are_off_are_not_configured(make_server, role, off):
     server.start()
     found = document(server, code=0)
     assert {subject for subject, status in statuses(found).items() if status == {"notConfigured"}} == {
-        *off, "certificate", "keys"
+        *off, "certificate", "keys", "webhooks"
     }
     server.stop()
 

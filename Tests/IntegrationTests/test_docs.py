@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import html.parser
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import urllib.parse
 from typing import Any
 
 import pytest
+from switchboard_tests import server_keys
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.ports import free_port
 from switchboard_tests.server import BINARY, HTTP
+from switchboard_tests.waiting import wait_until
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "Sources/WebAPI/Web/docs/examples"
 GUIDES = EXAMPLES.with_name("guides")
@@ -175,7 +181,7 @@ def test_the_search_finds_pages(server, pages):
 
 # The examples.
 
-RUN_HERE = {"first-call.sh", "first-call.py", "server-key.sh", "resume.py"}
+RUN_HERE = {"first-call.sh", "first-call.py", "server-key.sh", "resume.py", "webhook.py"}
 # In a browser (test_docs.py of the browser tier), and compiled with the SDK's tests.
 RUN_ELSEWHERE = {"first-call.js", "resume.js", "first-call.swift", "sdk.swift"}
 
@@ -203,6 +209,40 @@ def test_a_back_end_signs_its_users_in(server):
     key = re.search(r"sbk_\w+", server.command("key", "create", "--name", "docs", "--scope", "users,tokens"))
     assert key
     assert run("server-key.sh", server, KEY=key[0]) == ["Ann Avery", "Ann Avery"]
+
+
+def test_a_back_end_wakes_phones(make_server):
+    server = make_server({"webhooks": {"allow": ["127.0.0.0/8"]}})
+    port = free_port()
+    webhook, secret = server.command("webhook", "add", "--url", f"http://127.0.0.1:{port}/hooks").split()
+    environment = {**os.environ, "SECRET": secret, "PORT": str(port)}
+    with subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "webhook.py")], stdout=subprocess.PIPE, text=True, env=environment
+    ) as receiver:
+        try:
+            assert receiver.stdout
+            wait_until(lambda: is_open(port), "the receiver")
+            assert "The webhook works: the response was 204." in server.command("webhook", "test", webhook)
+            assert receiver.stdout.readline() == "webhook.test\n"
+            key = server_keys.create(server, "users", "tokens")
+            ann, ben = key.user("ann"), key.put_user("ben")
+            key.token(ben["id"])
+            body = {"clientID": client_id(), "callees": [ben["id"]], "kind": "audio"}
+            call = ann.post("/v1/calls", body).json()["call"]["id"]
+            lines = [receiver.stdout.readline() for _ in range(4)]
+            wakes = [line for line in lines if line.startswith("wake ")]
+            assert sorted(set(lines) - set(wakes)) == ["call.ringing\n", "user.created\n"]
+            assert len(wakes) == 1 and f"for {call} from User ann" in wakes[0]
+            forged = HTTP.post(f"http://127.0.0.1:{port}/hooks", json={"type": "call.ringing"})
+            assert forged.status_code == 401
+        finally:
+            receiver.kill()
+
+
+def is_open(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 def test_a_client_resumes(make_server):

@@ -43,6 +43,6 @@ import Tokens
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         #expect(try MediaKey.load(from: path).warning?.contains("chmod 600") == true)
         try "nonsense".write(toFile: path, atomically: true, encoding: .utf8)
-        #expect(throws: MediaKey.FileError.self) { _ = try MediaKey.load(from: path) }
+        #expect(throws: KeyFileError.self) { _ = try MediaKey.load(from: path) }
     }
 }

@@ -1,4 +1,11 @@
+internal import Crypto
+internal import Foundation
 internal import Glibc
+
+/// Why a key's file cannot be used, and what to do.
+package struct KeyFileError: Error, CustomStringConvertible {
+    package let description: String
+}
 
 /// A file with a key, readable only by the server's user.
 enum KeyFile {
@@ -26,4 +33,41 @@ enum KeyFile {
     }
 
     private static var unwritable: Unwritable { Unwritable(reason: String(cString: strerror(errno))) }
+}
+
+// Symmetric keys of 256 bits.
+extension KeyFile {
+    private static let byteCount = 32
+
+    /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
+    ///
+    /// - Parameters:
+    ///   - name: what the key is, such as "media key".
+    ///   - exposure: what others could do who read it.
+    ///   - loss: what follows if the file is moved away, as a clause.
+    static func symmetricKey(
+        at path: String, name: String, exposure: String, loss: String
+    ) throws(KeyFileError) -> (key: SymmetricKey, warning: String?) {
+        guard FileManager.default.fileExists(atPath: path) else {
+            let key = SymmetricKey(size: .bits256)
+            do throws(Unwritable) {
+                try write(key.withUnsafeBytes { Base64URL.encode($0) } + "\n", to: path)
+            } catch {
+                throw KeyFileError(
+                    description: "The \(name) \(path) cannot be written (\(error.reason)). "
+                        + "Give this process's user the right to write its directory.")
+            }
+            return (key, nil)
+        }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+            let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == byteCount
+        else {
+            throw KeyFileError(
+                description: "\(path) contains no valid \(name). Restore it, or move it away: a new key is then "
+                    + "generated, and \(loss).")
+        }
+        let warning =
+            isOpen(path) ? "Other users can read the \(name) \(path) and could \(exposure): chmod 600 \(path)" : nil
+        return (SymmetricKey(data: bytes), warning)
+    }
 }

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import Foundation
 package import Model
 
 /// The claims of a signed media URL: the user may read the file until it expires.
@@ -24,7 +23,6 @@ package struct MediaTicket: Hashable, Sendable {
 ///
 /// A signature proves only that the server issued the URL: the handler that serves the file authorizes the user again.
 package struct MediaKey: Sendable {
-    private static let byteCount = 32
     private let key: SymmetricKey
 
     private init(_ key: SymmetricKey) { self.key = key }
@@ -32,38 +30,11 @@ package struct MediaKey: Sendable {
     /// A key that lives only as long as the process.
     package static func ephemeral() -> Self { Self(SymmetricKey(size: .bits256)) }
 
-    /// Why the key's file cannot be used, and what to do.
-    package struct FileError: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
-    package static func load(from path: String) throws -> (key: Self, warning: String?) {
-        guard FileManager.default.fileExists(atPath: path) else {
-            let key = SymmetricKey(size: .bits256)
-            do {
-                try KeyFile.write(key.withUnsafeBytes { Base64URL.encode($0) } + "\n", to: path)
-            } catch {
-                throw FileError(
-                    description:
-                        "The media key \(path) cannot be written (\((error as? KeyFile.Unwritable)?.reason ?? "\(error)")). "
-                        + "Give this process's user the right to write its directory.")
-            }
-            return (Self(key), nil)
-        }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8),
-            let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == byteCount
-        else {
-            throw FileError(
-                description:
-                    "\(path) contains no valid media key. Restore it, or move it away: a new key is then generated, "
-                    + "and players must request new URLs.")
-        }
-        let warning =
-            KeyFile.isOpen(path)
-            ? "Other users can read the media key \(path) and could sign URLs: chmod 600 \(path)"
-            : nil
-        return (Self(SymmetricKey(data: bytes)), warning)
+    package static func load(from path: String) throws(KeyFileError) -> (key: Self, warning: String?) {
+        let (key, warning) = try KeyFile.symmetricKey(
+            at: path, name: "media key", exposure: "sign URLs", loss: "players must request new URLs")
+        return (Self(key), warning)
     }
 
     package func signature(of ticket: MediaTicket) -> String {

@@ -124,13 +124,18 @@ package struct EndpointRecord: Hashable, Sendable {
     package var id: EndpointID
     package var user: UserID
     package var secretHash: [UInt8]
+    /// The sign-in that it last used, by which its device is known. Nil with tokens of an external issuer.
+    package var signIn: SignInID?
     /// Accurate to one hour.
     package var usedAt: Timestamp
 
-    package init(id: EndpointID, user: UserID, secretHash: [UInt8], usedAt: Timestamp) {
+    package init(
+        id: EndpointID, user: UserID, secretHash: [UInt8], signIn: SignInID? = nil, usedAt: Timestamp
+    ) {
         self.id = id
         self.user = user
         self.secretHash = secretHash
+        self.signIn = signIn
         self.usedAt = usedAt
     }
 }

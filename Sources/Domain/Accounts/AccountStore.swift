@@ -1,7 +1,8 @@
 package import Model
+package import Webhooks
 
 /// The storage of accounts, inside one transaction. Synchronous: it is used only inside a database's jobs.
-package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
+package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, EventStore {
     /// The wall-clock time of the transaction.
     var now: Timestamp { get }
 
@@ -73,8 +74,8 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore {
     func endpoint(_ id: EndpointID) throws -> EndpointRecord?
     /// Returns false if the id is taken.
     func insert(_ endpoint: EndpointRecord) throws -> Bool
-    /// Sets the endpoint's last use to now.
-    func updateLastUse(of endpoint: EndpointID) throws
+    /// Sets the endpoint's last use to now, with this sign-in.
+    func updateLastUse(of endpoint: EndpointID, by signIn: SignInID?) throws
     /// Removes the user's least recently used endpoints beyond `limit`, a batch at a time; returns their ids.
     func removeUnusedEndpoints(of user: UserID, keeping limit: Int) throws -> [EndpointID]
 

@@ -88,6 +88,8 @@ package enum Entities {
     package enum VoiceMessage {}
     package enum VoiceRecording {}
     package enum Recording {}
+    package enum Webhook {}
+    package enum Event {}
 }
 
 /// A person with an account.
@@ -114,3 +116,7 @@ package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
 package typealias VoiceRecordingID = Identifier<Entities.VoiceRecording>
 /// A recording of a call.
 package typealias RecordingID = Identifier<Entities.Recording>
+/// A webhook: a subscription of the app's own server to events.
+package typealias WebhookID = Identifier<Entities.Webhook>
+/// An event that webhooks get.
+package typealias EventID = Identifier<Entities.Event>

@@ -12,6 +12,7 @@ package struct Problem: Error, Hashable, Sendable {
         case clientIDReused = "client_id_reused"
         case answeredElsewhere = "answered_elsewhere"
         case callEnded = "call_ended"
+        case gone
         case preconditionFailed = "precondition_failed"
         case payloadTooLarge = "payload_too_large"
         case unsupportedMediaType = "unsupported_media_type"
@@ -67,6 +68,7 @@ extension Problem.Kind {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict, .clientIDReused, .answeredElsewhere, .callEnded: 409
+        case .gone: 410
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
@@ -91,6 +93,7 @@ extension Problem.Kind {
         case .clientIDReused: "The client id was used for something else"
         case .answeredElsewhere: "The call was answered elsewhere"
         case .callEnded: "The call has ended"
+        case .gone: "It is no longer kept"
         case .preconditionFailed: "It has changed since"
         case .payloadTooLarge: "The request is too large"
         case .unsupportedMediaType: "The content type is not supported"

@@ -62,11 +62,14 @@ struct RestoreWork: Sendable {
         }
         _ = try SigningKey.load(from: directory.file("signing-key.pem"))
         _ = try MediaKey.load(from: directory.file("media-key"))
+        _ = try WebhookKey.load(from: directory.file("webhooks-key"))
         _ = try RelaySecretFile.load(path: directory.file("relay-secret"))
         try DataDirectory.publish(unfinished, as: directory.file(BackupWork.database))
         try FileManager.default.removeItem(atPath: staging)
         return BackupWork.lines(copied, "Restored to \(directory.path)") + [
             "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
+            "Server keys are revoked and webhooks are off, since some may have been revoked or removed after the backup: "
+                + "create keys, and `switchboard webhook rotate` and `enable` the webhooks that you want.",
             "Changes since the backup are undone: revoked sign-ins, blocked users, disabled accounts, and deleted "
                 + "messages and recordings are as they were before. Repeat those changes where they matter.",
             "Deleted accounts are back as well: `switchboard account delete --from FILE --yes` repeats the deletions that "

@@ -1,6 +1,6 @@
 /// What a check is about: the `subject` in JSON.
 ///
-/// A further part of the server (such as webhooks) is a case here and a probe in `ServerCheck`.
+/// A further part of the server is a case here and a probe in `ServerCheck`.
 enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case configuration
     /// The process that owns the data directory.
@@ -15,6 +15,8 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case externalAddress
     /// Server keys that expire.
     case keys
+    /// Webhooks that fail or are disabled.
+    case webhooks
     case storage
 }
 

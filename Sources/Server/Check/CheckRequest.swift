@@ -8,6 +8,8 @@ package enum CheckRequest: Codable, Sendable {
     case leg(call: String, leg: String, sdp: String)
     /// The server keys that were not revoked: one line, a JSON array of `KeyExpiry`.
     case keyExpiries
+    /// Whether webhooks work: one line, a JSON array of `WebhookHealth`.
+    case webhooks
     /// Ends a leg.
     case endLeg(call: String, leg: String)
 }

@@ -30,17 +30,20 @@ final class CheckResponder: Sendable {
     private let roles: Set<ServerRole>
     private let gateway: GatewayLegs?
     private let keys: @Sendable () -> [ServerKeyRecord]
+    private let webhooks: @Sendable () async throws -> [WebhookHealth]
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
     init(
         roles: Set<ServerRole>, gateway: GatewayLegs?, keys: @escaping @Sendable () -> [ServerKeyRecord],
+        webhooks: @escaping @Sendable () async throws -> [WebhookHealth] = { [] },
         clock: @escaping @Sendable () -> Timestamp
     ) {
         // Without the api there is no gateway, whatever was asked for.
         self.roles = gateway == nil ? roles.subtracting([.gateway]) : roles
         self.gateway = gateway
         self.keys = keys
+        self.webhooks = webhooks
         self.clock = clock
     }
 
@@ -49,6 +52,7 @@ final class CheckResponder: Sendable {
         case .roles: ControlResponse(lines: ServerRole.allCases.filter(roles.contains).map(\.rawValue))
         case .helloToken: makeToken()
         case .keyExpiries: listKeys()
+        case .webhooks: await listWebhooks()
         case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
         case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))
         }
@@ -85,6 +89,15 @@ final class CheckResponder: Sendable {
             KeyExpiry(id: key.id.text, name: key.name, expiresAt: key.expiresAt?.milliseconds)
         }
         guard let json = try? JSONEncoder().encode(keys) else { return ControlResponse(error: "No list of keys.") }
+        return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
+    }
+
+    // MARK: Webhooks
+
+    private func listWebhooks() async -> ControlResponse {
+        guard let webhooks = try? await webhooks(), let json = try? JSONEncoder().encode(webhooks) else {
+            return ControlResponse(error: "No list of webhooks.")
+        }
         return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
     }
 

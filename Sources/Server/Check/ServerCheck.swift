@@ -65,7 +65,7 @@ package struct ServerCheck: Sendable {
     /// In the order in which they run.
     func probes(_ server: RunningServer) -> [CheckProbe] {
         [configurationProbe, serverProbe(server)] + webProbes(server) + [gatewayProbe(server)] + relayProbes(server)
-            + [keyProbe(server), storageProbe]
+            + [keyProbe(server), webhookProbe(server), storageProbe]
     }
 
     // MARK: The configuration and the server
@@ -208,6 +208,16 @@ package struct ServerCheck: Sendable {
         }
         let probe = KeyProbe(server: server, clock: Timestamp.systemClock)
         return CheckProbe(.keys, "Keys", needs: [.server]) { await probe.run() }
+    }
+
+    private func webhookProbe(_ server: RunningServer) -> CheckProbe {
+        if case .remote = server.state {
+            return CheckProbe(.webhooks, "Webhooks", .skipped("they are those of the server's own machine"))
+        }
+        if server.lacks(.api) {
+            return CheckProbe(.webhooks, "Webhooks", .notConfigured("the server runs without the role api"))
+        }
+        return CheckProbe(.webhooks, "Webhooks", needs: [.server]) { await WebhookProbe(server: server).run() }
     }
 
     private var storageProbe: CheckProbe {

@@ -18,6 +18,15 @@ package enum ControlRequest: Codable, Sendable {
     case keyList
     case keyRotate(id: String)
     case keyRevoke(id: String)
+    /// A webhook; without `url` one that is pulled. `events` are types; empty for all.
+    case webhookAdd(url: String?, name: String?, events: [String])
+    case webhookList
+    case webhookRotate(id: String)
+    case webhookRemove(id: String)
+    case webhookEnable(id: String)
+    /// Sends a test event: only in the running server.
+    case webhookTest(id: String)
+    case webhookReplay(id: String, since: String)
     /// The audit log since a time, or for so long, as text or as JSON.
     case audit(since: String, json: Bool)
     /// Makes a backup in the directory of this absolute path.
@@ -34,7 +43,7 @@ package enum ControlRequest: Codable, Sendable {
     /// Whether only a running server can handle it.
     var needsServer: Bool {
         switch self {
-        case .reload, .drain, .systemWarnings, .check: true
+        case .reload, .drain, .systemWarnings, .check, .webhookTest: true
         default: false
         }
     }

@@ -22,19 +22,10 @@ extension ServerKeyService {
             let (keys, now) = try await list()
             return ControlResponse(lines: keys.map { Self.line($0, at: now) })
         case .audit(let since, let json):
-            let entries = try await audit.entries(since: try start(of: since), limit: Self.maxEntries)
+            let entries = try await audit.entries(since: Timestamp.start(since: since), limit: Self.maxEntries)
             return ControlResponse(lines: entries.map { json ? $0.json : $0.line })
         default: return nil
         }
-    }
-
-    private func start(of since: String) throws -> Timestamp {
-        if let time = Timestamp(since) { return time }
-        guard let seconds = try? ServerKeyRules.lifetime(since) else {
-            throw Problem.invalid(
-                "since", "--since is a time such as 2026-11-24T12:00:00Z, or how long ago, such as 90m, 12h or 7d.")
-        }
-        return Timestamp.systemClock().adding(seconds: -seconds)
     }
 
     private static func line(_ key: ServerKeyRecord, at now: Timestamp) -> String {
@@ -44,5 +35,17 @@ extension ServerKeyService {
             key.addresses.isEmpty ? "any" : key.addresses.joined(separator: ","), key.createdAt.text,
             key.expiresAt?.text ?? "never", key.lastUsedAt?.text ?? "unused",
         ].joined(separator: "\t")
+    }
+}
+
+extension Timestamp {
+    /// The value of `--since`: a time, or how long ago.
+    static func start(since text: String) throws -> Timestamp {
+        if let time = Timestamp(text) { return time }
+        guard let seconds = try? ServerKeyRules.lifetime(text) else {
+            throw Problem.invalid(
+                "since", "--since is a time such as 2026-11-24T12:00:00Z, or how long ago, such as 90m, 12h or 7d.")
+        }
+        return Timestamp.systemClock().adding(seconds: -seconds)
     }
 }

@@ -15,6 +15,7 @@ struct AccountParts: Sendable {
     let verifier: TokenVerifier
     let accounts: AccountCommands
     let keys: ServerKeyService
+    let webhooks: WebhookParts
     private let storage: StorageParts
 
     /// Milliseconds of a monotonic clock.
@@ -49,6 +50,7 @@ struct AccountParts: Sendable {
             database: storage.store, secrets: SystemSecrets(),
             audit: AuditLog(database: storage.store, logger: Logger(label: "audit")), clock: Timestamp.systemClock)
         try await keys.load()
+        webhooks = try WebhookParts(configuration, store: storage.store, directory: directory, audit: keys.audit)
     }
 
     /// Handles a request of the command line.
@@ -104,6 +106,10 @@ struct AccountParts: Sendable {
                 return ControlResponse(lines: lines)
             case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
                 return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
+            case .webhookAdd, .webhookList, .webhookRotate, .webhookRemove, .webhookEnable, .webhookTest,
+                .webhookReplay:
+                return try await webhooks.commands.handle(request)
+                    ?? ControlResponse(error: "This request is unknown.")
             case .reload, .drain, .systemWarnings, .check:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
             case .invite(let count):

@@ -53,7 +53,9 @@ struct ServiceGraph: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
             serverVersion: ServerVersion.text,
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
-        storage = try await StorageParts(directory: directory) { bus.publish($0) }
+        storage = try await StorageParts(directory: directory, isConnected: { hub.isConnected($0) }) {
+            bus.publish($0)
+        }
 
         var product: ProductParts?
         if roles.contains(.api) {
@@ -80,6 +82,7 @@ struct ServiceGraph: Sendable {
 
         let checks = CheckResponder(
             roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
+            webhooks: { [storage] in try await storage.store.read { try WebhookHealth.all(in: $0) } },
             clock: Timestamp.systemClock)
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
@@ -94,9 +97,10 @@ struct ServiceGraph: Sendable {
             logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
+        let dispatcher = accounts.webhooks.dispatcher()
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
-            transcription: transcription, registry: registry)
+            transcription: transcription, webhooks: dispatcher, registry: registry)
         let readiness = Readiness(
             listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
             isStorageFull: { [storage] in storage.database.isDiskFull },
@@ -115,7 +119,7 @@ struct ServiceGraph: Sendable {
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,
                 tokens: accounts.verifier, retention: product?.retention, logger: Logger(label: "housekeeping")),
-            accounts.keys.audit,
+            accounts.keys.audit, dispatcher,
         ]
         if let product {
             services += product.calls.services + [product.voice.transcripts, product.eraser]
@@ -188,12 +192,13 @@ struct ServiceGraph: Sendable {
                 + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service)
                 + ServerUserOperations.all(people, accounts.keys.audit)
-                + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit),
+                + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit)
+                + ServerEventOperations.all(EventFeed(store: storage.store)),
             documents: WHIPOperations(service: calls.whip, issuer: issuer).all
                 + VoiceOperations.documents(voice, calls.voiceRecorder, issuer) + voiceRecordings.documents
                 + TranscriptOperations.documents(voice, transcribed) + PhotoOperations.documents(photos)
                 + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,
-            schemas: Schemas.all + ServerUserOperations.schemas,
+            schemas: Schemas.all + ServerUserOperations.schemas + EventSchemas.all,
             version: ServerVersion.text, authenticator: authenticator,
             isStorageFull: { [database = storage.database] in database.isDiskFull }, logger: Logger(label: "api"))
     }

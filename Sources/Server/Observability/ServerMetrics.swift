@@ -19,6 +19,7 @@ struct ServerMetrics: Sendable {
     let calls: CallParts?
     let voice: VoiceParts?
     let transcription: TranscriptionParts
+    let webhooks: WebhookDispatcher
     let registry: PrometheusRegistry
     private let started = Date()
 
@@ -28,7 +29,7 @@ struct ServerMetrics: Sendable {
 
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
-        transcription: TranscriptionParts, registry: PrometheusRegistry
+        transcription: TranscriptionParts, webhooks: WebhookDispatcher, registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.connections = connections
@@ -36,6 +37,7 @@ struct ServerMetrics: Sendable {
         self.calls = calls
         self.voice = voice
         self.transcription = transcription
+        self.webhooks = webhooks
         self.registry = registry
     }
 
@@ -73,6 +75,7 @@ struct ServerMetrics: Sendable {
             set("recording_dropped_total", await gateway.recorder.droppedCount)
         }
         if let queue = transcription.queue { collect(await queue.stats) }
+        if let stats = try? await webhooks.stats() { collect(stats) }
         if let calls { set("recording_mixes_waiting", calls.mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }

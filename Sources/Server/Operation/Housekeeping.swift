@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Services
 import Storage
 import Tokens
+import Webhooks
 
 /// Keeps the database from growing without bound: removes old changes and unused sign-ins in small batches. It also
 /// removes expired tokens and unused cache entries from memory, and recordings and voice messages past their retention
@@ -44,7 +45,15 @@ struct Housekeeping: Service {
         while try await store.write({ try $0.removeEndedSignals() }).value, !Task.isCancelled {}
         while try await accounts.removeStale() > 0, !Task.isCancelled {}
         while try await audit.removeOld() > 0, !Task.isCancelled {}
+        while try await trimEvents() > 0, !Task.isCancelled {}
         while try await store.database.releaseFreeSpace(), !Task.isCancelled {}
+    }
+
+    private func trimEvents() async throws -> Int {
+        try await store.write { transaction in
+            let time = transaction.now.adding(seconds: -WebhookLimits.retentionSeconds)
+            return try transaction.trimEvents(before: time, limit: 500)
+        }.value
     }
 
     private func trim() async throws -> Int {

@@ -58,6 +58,15 @@ struct ErasureRun {
                 erasure.cursor = next
             }
         case .signals: try await eraseSignals()
+        case .events:
+            while true {
+                let cursor = Int64(erasure.cursor) ?? 0
+                let next = try await transaction {
+                    try $0.redactEvents(of: user, after: cursor, limit: Self.entriesRead)
+                }
+                guard let next else { break }
+                erasure.cursor = String(next)
+            }
         case .log: try await eraseLog()
         case .checkpoint:
             // Something may have been kept that was being sent when the account was deleted.

@@ -111,12 +111,11 @@ package struct RecordedFiles: RecordingFiles {
                 }
                 last = max(last, track.offset + duration)
             }
-            var document = recording
-            document.status = .interrupted
-            document.reason = document.reason ?? .interrupted
-            document.endedAt = Timestamp(milliseconds: recording.startedAt.milliseconds + last)
-            let closed = document
-            _ = try await store.write { try $0.close(closed) }
+            let end = recording.startedAt.adding(milliseconds: last)
+            let commands = calls.commands
+            _ = try await store.write {
+                try commands.recordingInterrupted(recording.id, endedAt: end, at: $0.now, in: $0)
+            }
         }
         return left.map(\.id)
     }

@@ -17,7 +17,8 @@ struct Switchboard: AsyncParsableCommand {
         abstract: "Calls, signalling and a relay for your app, from one server.",
         version: ServerVersion.text,
         subcommands: [
-            Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Audit.self,
+            Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Webhook.self,
+            Audit.self,
             Migrate.self, Backup.self, Restore.self, Settings.self,
         ])
 }
@@ -37,7 +38,7 @@ struct ConfigurationOptions: ParsableArguments {
     func validate() throws {
         // Of a repeated option, the last would win silently. Those in `settings` are checked with their values.
         let arguments = ProcessInfo.processInfo.arguments.dropFirst()
-        let lists: Set<String> = arguments.first == "key" ? ["--scope", "--address"] : []
+        let lists: Set<String> = ["--scope", "--address", "--event"]
         var given: Set<String> = []
         for argument in arguments where argument.hasPrefix("--") && !settings.contains(argument) {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? argument

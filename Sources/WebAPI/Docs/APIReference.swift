@@ -8,6 +8,8 @@ struct APIReference {
         let method: String
         let path: String
         let description: JSON
+        /// Whether the server sends it, to webhooks.
+        var isSent = false
     }
 
     private let document: JSON
@@ -19,7 +21,7 @@ struct APIReference {
     init(_ openAPI: OpenAPIDocument, table: SchemaTable) {
         document = openAPI.json
         self.table = table
-        entries = (document["paths"]?.members ?? []).flatMap { path, methods in
+        var entries: [Entry] = (document["paths"]?.members ?? []).flatMap { path, methods in
             methods.members.map { method, description in
                 Entry(
                     name: description["operationId"]?.string ?? "",
@@ -27,9 +29,18 @@ struct APIReference {
                     description: description)
             }
         }
+        let sent = (document["webhooks"]?.members ?? []).compactMap { name, methods in
+            methods["post"].map {
+                Entry(
+                    name: name, tag: OpenAPIDocument.webhooksTag, method: "POST", path: name, description: $0,
+                    isSent: true)
+            }
+        }
+        entries += sent
         let all =
             openAPI.operations.map { ($0.name, $0.possibleProblems) }
             + openAPI.documents.map { ($0.name, $0.possibleProblems) }
+        self.entries = entries
         problems = Dictionary(all, uniquingKeysWith: { first, _ in first })
     }
 
@@ -97,14 +108,14 @@ struct APIReference {
             html.code(entry.path)
         }
         page.paragraph(summary)
-        page.paragraph(Self.access(to: entry.description))
+        if !entry.isSent { page.paragraph(Self.access(to: entry.description)) }
         let parameters = parameters(of: entry.description)
         if !parameters.isEmpty {
             page.content.element("h3", "Parameters")
             page.content.table(head: ["Name", "Type", "Meaning"], rows: parameters)
         }
         addBody(of: entry, to: &page)
-        addResponses(of: entry, to: &page)
+        if !entry.isSent { addResponses(of: entry, to: &page) }
     }
 
     private static func access(to description: JSON) -> String {

@@ -9,7 +9,9 @@ enum DocsGuides {
 
     static let groups = [
         Group(title: "Begin", names: ["start", "calls", "resume", "relay-only", "whip", "sdk"]),
-        Group(title: "Your own users", names: ["own-sign-in", "own-back-end", "deleting-accounts", "browsers"]),
+        Group(
+            title: "Your own users",
+            names: ["own-sign-in", "own-back-end", "webhooks", "waking-phones", "deleting-accounts", "browsers"]),
         Group(title: "Operate", names: ["operators-page", "reverse-proxy", "backup", "limits", "versions", "changes"]),
     ]
 

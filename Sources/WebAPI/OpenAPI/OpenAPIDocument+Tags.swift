@@ -12,13 +12,14 @@ extension OpenAPIDocument {
         ("recordings", "Recordings of calls, their mixes and transcripts."),
         ("voice", "Voice messages, uploaded or recorded by the server."),
         ("media", "Photos, and the audio of recordings and voice messages."),
+        (webhooksTag, "What the server sends to webhooks, and what they respond: see the [guide](/docs/webhooks)."),
         ("admin", "The operator's port."),
         ("iceServers", "STUN and TURN servers, with credentials."),
     ]
 
     /// The tags that operations have, with their descriptions.
     var tags: [JSON] {
-        let used = Set(operations.map(\.tag) + documents.map(\.tag))
+        let used = Set(operations.map(\.tag) + documents.map(\.tag) + (eventTypes.isEmpty ? [] : [Self.webhooksTag]))
         return Self.tagDescriptions.filter { used.contains($0.0) }.map { name, description in
             .object([("name", .text(name)), ("description", .text(description))])
         }

@@ -31,7 +31,7 @@ package struct OpenAPIDocument {
         .object([
             ("openapi", "3.1.0"), ("info", info),
             ("servers", .array([.object([("url", "/"), ("description", "The server that this document is from.")])])),
-            ("tags", .array(tags)), ("paths", .object(paths)), ("components", components),
+            ("tags", .array(tags)), ("paths", .object(paths)), ("webhooks", webhooks), ("components", components),
         ])
     }
 

@@ -19,6 +19,9 @@ extension Problem.Kind {
         case .clientIDReused: "The `clientID` was sent before with another request."
         case .answeredElsewhere: "Another endpoint of the user accepted or declined the call."
         case .callEnded: "The call is over; its document has `endReason`."
+        case .gone:
+            "What follows the position was removed, or the server was restored; `next` is the oldest position that is "
+                + "kept."
         case .preconditionFailed: "The state in `If-Match` is no longer the present one."
         case .payloadTooLarge: "The body is larger than this operation takes."
         case .unsupportedMediaType: "The body's `Content-Type` is not one that this operation takes."
@@ -46,6 +49,7 @@ extension Problem.Kind {
         case .conflict: "Read the present state, and decide anew. After two offers: roll back, and answer `winner`."
         case .clientIDReused: "Use a new `clientID` for each request, and the same one for its repetitions only."
         case .answeredElsewhere, .callEnded: "Stop ringing, and show what the call's document says."
+        case .gone: "Read the present state of what the events are about, and go on from `next`."
         case .preconditionFailed: "Get the present state, and repeat the request with its entity tag."
         case .payloadTooLarge: "Send less: the limit is in the operation's description."
         case .rateLimited: "Wait for `Retry-After` seconds, then repeat the request."

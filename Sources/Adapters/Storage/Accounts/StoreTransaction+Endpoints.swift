@@ -4,23 +4,31 @@ package import Model
 // The rows of endpoints and invites.
 extension StoreTransaction {
     package func endpoint(_ id: EndpointID) throws -> EndpointRecord? {
-        try sql.first("SELECT id, user_id, secret_hash, used_at FROM endpoints WHERE id = ?1", [.id(id)]).map {
+        try sql.first(
+            "SELECT id, user_id, secret_hash, used_at, sign_in_id FROM endpoints WHERE id = ?1", [.id(id)]
+        ).map {
             EndpointRecord(
-                id: try $0.id(0), user: try $0.id(1), secretHash: try $0.blob(2), usedAt: try $0.time(3))
+                id: try $0.id(0), user: try $0.id(1), secretHash: try $0.blob(2), signIn: try $0.idIfPresent(4),
+                usedAt: try $0.time(3))
         }
     }
 
     package func insert(_ endpoint: EndpointRecord) throws -> Bool {
         try sql.execute(
             """
-            INSERT INTO endpoints (id, user_id, secret_hash, created_at, used_at) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (id) DO NOTHING
+            INSERT INTO endpoints (id, user_id, secret_hash, created_at, used_at, sign_in_id)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING
             """,
-            [.id(endpoint.id), .id(endpoint.user), .blob(endpoint.secretHash), .time(now), .time(endpoint.usedAt)]) == 1
+            [
+                .id(endpoint.id), .id(endpoint.user), .blob(endpoint.secretHash), .time(now), .time(endpoint.usedAt),
+                .id(endpoint.signIn),
+            ]) == 1
     }
 
-    package func updateLastUse(of endpoint: EndpointID) throws {
-        try sql.execute("UPDATE endpoints SET used_at = ?2 WHERE id = ?1", [.id(endpoint), .time(now)])
+    package func updateLastUse(of endpoint: EndpointID, by signIn: SignInID?) throws {
+        try sql.execute(
+            "UPDATE endpoints SET used_at = ?2, sign_in_id = ?3 WHERE id = ?1",
+            [.id(endpoint), .time(now), .id(signIn)])
     }
 
     package func removeUnusedEndpoints(of user: UserID, keeping limit: Int) throws -> [EndpointID] {

@@ -1,5 +1,6 @@
 internal import Foundation
 package import Model
+package import Webhooks
 
 /// One transaction of the store: the log of streams here, and the rows of each part of the product in extensions.
 ///
@@ -10,10 +11,24 @@ package final class StoreTransaction {
     package let now: Timestamp
     /// What this transaction has appended, in order.
     package internal(set) var changes: [Change] = []
+    package let subscriptions: WebhookSubscriptions
+    /// Whether an endpoint has a realtime session.
+    let isConnected: @Sendable (EndpointID) -> Bool
+    /// Whether it has written a webhook.
+    var hasChangedWebhooks = false
+    /// Whether it has written an event or a delivery.
+    var hasInsertedEvents = false
+    /// The webhooks for which it has written deliveries.
+    var notifiedWebhooks: Set<WebhookID> = []
 
-    package init(_ sql: any SQLTransaction, now: Timestamp) {
+    package init(
+        _ sql: any SQLTransaction, now: Timestamp, subscriptions: WebhookSubscriptions = WebhookSubscriptions(),
+        isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false }
+    ) {
         self.sql = sql
         self.now = now
+        self.subscriptions = subscriptions
+        self.isConnected = isConnected
     }
 
     /// Appends a change to the user's stream and returns its position. Changes of other streams are `StreamEntry`s.

@@ -1,7 +1,7 @@
 package import Model
 internal import Synchronization
 
-/// A cached authentication of an endpoint: the first 128 bits of a digest of endpoint, user and secret. It is small
+/// A cached authentication of an endpoint: the first 128 bits of a digest of endpoint, user, sign-in and secret. It is small
 /// because the server also creates endpoints for legs, so there are many.
 struct EndpointProof: Hashable, Sendable {
     private let high: UInt64
@@ -43,9 +43,10 @@ extension AccountCommands {
         let hash = presented.map(secrets.digest)
         if let id, let (known, now) = try await read(id) {
             try Self.check(known, hash, principal.user)
-            if known.usedAt.adding(seconds: Self.lastUseIntervalSeconds) <= now {
+            let signIn = principal.signIn
+            if known.signIn != signIn || known.usedAt.adding(seconds: Self.lastUseIntervalSeconds) <= now {
                 // On a full disk, known endpoints may still read.
-                _ = try? await database.writeAccounts { try $0.updateLastUse(of: id) }
+                _ = try? await database.writeAccounts { try $0.updateLastUse(of: id, by: signIn) }
             }
             remember(id, presented, principal)
             return (id, nil)
@@ -55,7 +56,8 @@ extension AccountCommands {
         let (record, removed) = try await database.writeAccounts { store in
             _ = try store.existingUser(principal.user)
             let record = EndpointRecord(
-                id: id ?? .make(at: store.now), user: principal.user, secretHash: newHash, usedAt: store.now)
+                id: id ?? .make(at: store.now), user: principal.user, secretHash: newHash, signIn: principal.signIn,
+                usedAt: store.now)
             if try store.insert(record) {
                 return (record, try store.removeUnusedEndpoints(of: principal.user, keeping: Self.endpointsPerUser))
             }
@@ -89,7 +91,9 @@ extension AccountCommands {
     }
 
     private func proof(_ id: EndpointID, _ secret: String?, _ principal: Principal) -> EndpointProof? {
-        secret.flatMap { EndpointProof(secrets.digest("\(id.text) \(principal.user.text) \($0)")) }
+        // With the sign-in: another one must be written, since the endpoint is then on another device, perhaps.
+        let signIn = principal.signIn?.text ?? "-"
+        return secret.flatMap { EndpointProof(secrets.digest("\(id.text) \(principal.user.text) \(signIn) \($0)")) }
     }
 
     private static func check(_ record: EndpointRecord, _ hash: [UInt8]?, _ user: UserID) throws {

@@ -48,8 +48,9 @@ extension AccountCommands {
                 user.email = try identity.email.flatMap { try? AccountRules.email($0) }.flatMap { email in
                     try store.user(emailKey: AccountRules.emailKey(email)) == nil ? email : nil
                 }
-                guard try store.insert(user) else { throw Problem(.unavailable, "Try again.", retryAfter: 100) }
-                try store.link(identity, to: user.id)
+                guard try store.create(user, as: identity) else {
+                    throw Problem(.unavailable, "Try again.", retryAfter: 100)
+                }
                 return user
             }.value
         }

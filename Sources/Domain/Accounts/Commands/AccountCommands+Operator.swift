@@ -13,7 +13,7 @@ extension AccountCommands {
         return try await database.writeAccounts { store in
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, createdAt: store.now)
-            guard try store.insert(user) else { throw Self.emailTaken }
+            guard try store.create(user) else { throw Self.emailTaken }
             return user.ownProfile
         }.value
     }
@@ -35,7 +35,7 @@ extension AccountCommands {
                         let new = UserRecord(
                             id: .make(at: store.now), email: email, displayName: "\(prefix)-\(number)",
                             createdAt: store.now)
-                        guard try store.insert(new) else { throw Self.emailTaken }
+                        guard try store.create(new) else { throw Self.emailTaken }
                         user = new
                     }
                     guard let user else { throw Self.emailTaken }
@@ -67,8 +67,7 @@ extension AccountCommands {
         let key = AccountRules.emailKey(email)
         let (user, ended, now) = try await database.writeAccounts { store in
             guard var user = try store.user(emailKey: key) else { throw Problem.notFound("account", field: "email") }
-            try user.setDisabled(isDisabled, at: store.now)
-            try store.update(user)
+            try store.setDisabled(isDisabled, &user)
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
             return (user, ended, store.now)
         }.value

@@ -29,8 +29,10 @@ extension AccountCommands {
                 user = UserRecord(
                     id: .make(at: store.now), displayName: name, languages: languages,
                     callWaiting: request.callWaiting ?? false, createdAt: store.now)
-                guard try store.insert(user) else { throw Problem(.unavailable, "Try again.", retryAfter: 100) }
-                try store.link(ExternalIdentity(issuer: UserReference.issuer, subject: ext), to: user.id)
+                let identity = ExternalIdentity(issuer: UserReference.issuer, subject: ext)
+                guard try store.create(user, as: identity) else {
+                    throw Problem(.unavailable, "Try again.", retryAfter: 100)
+                }
                 isNew = true
             }
             for (index, identity) in identities.enumerated() {
@@ -77,8 +79,7 @@ extension AccountCommands {
     ) async throws -> (user: ServerUserDocument, written: AuditEntry) {
         let (user, document, ended, entry, now) = try await database.writeAccounts { store in
             var user = try store.user(reference)
-            try user.setDisabled(isDisabled, at: store.now)
-            try store.update(user)
+            try store.setDisabled(isDisabled, &user)
             let ended = isDisabled ? try store.endSignIns(of: user.id, because: .disabled) { _ in true } : []
             let entry = key.audit("\(area).users.\(isDisabled ? "disable" : "enable")", user.id.text)
             try store.insert(entry)

@@ -26,7 +26,7 @@ extension AccountCommands {
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, languages: languages,
                 createdAt: store.now)
-            guard try store.insert(user) else { throw Self.emailTaken }
+            guard try store.create(user) else { throw Self.emailTaken }
             if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) {
                 throw Problem(.forbidden, "This invite is unknown or was already used.", field: "invite")
             }

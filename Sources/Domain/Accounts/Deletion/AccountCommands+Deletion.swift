@@ -99,6 +99,7 @@ extension AccountStore {
     /// Makes a tombstone of the user: only the id remains. What else is stored is erased by a job that this adds.
     func delete(_ user: UserRecord, _ secrets: any SecretSource, _ entry: AuditEntry) throws -> AccountDeletion {
         let ended = try endSignIns(of: user.id, because: .deleted) { _ in true }
+        try recordDeleted(user.id)
         for identity in try removeIdentities(of: user.id) {
             try insertDeletedIdentity(hash: identity.tombstone(secrets))
         }

@@ -27,7 +27,8 @@ package enum ErasurePlan {
             "sign_ins", .cleared, .step(.rows), users: ["user_id"], personal: ["client_name", "client_version"],
             others: ["id", "device_id", "family_hash", "used_hash", "next_hashes", "end_reason", "actor"]),
         ErasureRule(
-            "endpoints", .removed, .step(.rows), users: ["user_id"], others: ["id", "secret_hash"], key: ["id"]),
+            "endpoints", .removed, .step(.rows), users: ["user_id"], others: ["id", "secret_hash", "sign_in_id"],
+            key: ["id"]),
         ErasureRule("invites", .kept, .never, users: ["used_by"], others: ["hash"]),
         ErasureRule("files:photo", .removed, .step(.calls)),
     ]
@@ -102,6 +103,15 @@ package enum ErasurePlan {
         ErasureRule(
             "audit", .kept, .never, users: ["subject"],
             others: ["actor_kind", "actor_id", "action", "outcome", "address", "request_id"]),
+        ErasureRule(
+            "webhooks", .kept, .never,
+            others: ["id", "name", "url", "types", "secret", "previous_secret", "disabled_reason"]),
+        ErasureRule("event_log", .kept, .never),
+        // `user.deleted` keeps the app's own id, which the app needs to do the same.
+        ErasureRule(
+            "events", .cleared, .step(.events), users: ["user_id"], personal: ["data"],
+            others: ["id", "type", "call_id", "recording_id"]),
+        ErasureRule("deliveries", .kept, .never, others: ["webhook_id", "outcome", "reason"]),
         ErasureRule("erasures", .removed, .step(.checkpoint), users: ["user_id"], others: ["step", "cursor", "photo"]),
         ErasureRule("migrations", .kept, .never, others: ["name"]),
     ]

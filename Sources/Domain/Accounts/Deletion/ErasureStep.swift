@@ -13,6 +13,8 @@ package enum ErasureStep: String, Hashable, Sendable, CaseIterable {
     /// The name in the history of calls.
     case participants
     case signals
+    /// The name and the app's own id in events.
+    case events
     /// Entries of the log that name the user.
     case log
     /// What was deleted leaves the files of the database.

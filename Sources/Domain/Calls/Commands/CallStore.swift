@@ -1,4 +1,5 @@
 package import Model
+package import Webhooks
 
 /// A user as a party of a call that is being created: the name to show, and whatever prevents ringing.
 package struct CallParty: Hashable, Sendable {
@@ -121,7 +122,7 @@ package struct MailboxLimits: Hashable, Sendable {
 }
 
 /// The storage of calls, inside one transaction. Methods are synchronous, and a thrown error rolls it back.
-package protocol CallStore: SignalStore, RecordingStore {
+package protocol CallStore: SignalStore, RecordingStore, EventStore {
     /// Those of `users` who exist, as seen by `caller`, in any order.
     func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty]
 

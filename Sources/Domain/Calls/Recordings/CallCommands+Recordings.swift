@@ -57,12 +57,25 @@ extension CallCommands {
             document.endedAt = now
             document.reason = failure == nil ? document.reason : .failed
             try store.close(document)
+            try recordReady(document, at: now, in: store)
         }
         guard let before = try store.call(id), before.recording?.id == recording else { return nil }
         var after = before
         after.recording = nil
         after.recordingEnd = failure == nil ? nil : .failed
         return try commit(after, replacing: before, at: now, in: store)
+    }
+
+    /// The server stopped during the recording; its files are playable as far as they go. It ended at `end`.
+    package func recordingInterrupted(
+        _ id: RecordingID, endedAt end: Timestamp, at now: Timestamp, in store: some CallStore
+    ) throws {
+        guard var document = try store.recording(id), document.status == .ongoing else { return }
+        document.status = .interrupted
+        document.reason = document.reason ?? .interrupted
+        document.endedAt = end
+        try store.close(document)
+        try recordReady(document, at: now, in: store)
     }
 
     /// The quota of the user who started the recording is exhausted: the recording ends with that reason. The recorder

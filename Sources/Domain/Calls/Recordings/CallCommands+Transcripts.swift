@@ -46,6 +46,7 @@ extension CallCommands {
         try store.save(transcript, of: track.file)
         guard let whole = try self.transcript(of: recording, in: store), whole.status != .pending else { return }
         try notify(.recordingTranscribed, recording, status: whole.status.rawValue, in: store)
+        try recordTranscribed(recording, status: whole.status, in: store)
     }
 
     private func requestTranscript(

@@ -15,6 +15,7 @@ struct SettingsTable: Sendable {
     let recordings = Recordings()
     let media = Media()
     let transcription = Transcription()
+    let webhooks = Webhooks()
     let relay = Relay()
     let gateway = Gateway()
 

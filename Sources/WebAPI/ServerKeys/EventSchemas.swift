@@ -1,0 +1,193 @@
+import Calls
+import Model
+import Webhooks
+
+/// The schemas of events: what webhooks get, and pullers read with an `id` beside.
+package enum EventSchemas {
+    /// The schema of each type, by the name of its component.
+    package static let all: [(String, Schema)] =
+        EventType.allCases.map { (name(of: $0), payload(of: $0)) } + data + [
+            ("EventParty", party), ("EventDevice", device), ("EventParticipant", participant),
+            (
+                "Event",
+                .object([
+                    .required("id", .identifier, "The same in every delivery: the `webhook-id`."),
+                    .required(
+                        "type", .choice(EventType.allCases.map(\.rawValue)), "Clients ignore types they do not know."),
+                    .required("timestamp", .time),
+                    .required("data", .map(.anything), "As the schema of the type has it."),
+                ])
+            ),
+            (
+                "EventPage",
+                .object([
+                    .required("events", .list(.named("Event"))),
+                    .required("next", .text(), "The position after them: the next request's `after`."),
+                    .required("more", .boolean, "Whether there are more already."),
+                ])
+            ),
+        ]
+
+    /// `call.ringing`: `CallRingingEvent`.
+    static func name(of type: EventType) -> String {
+        type.rawValue.split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
+    }
+
+    /// When it occurs.
+    static func summary(of type: EventType) -> String {
+        switch type {
+        case .userCreated:
+            "A user was created: by signing up, by an outside issuer's token, by a key or by the operator."
+        case .userDisabled: "A user was disabled."
+        case .userDeleted: "A user was deleted."
+        case .callRinging:
+            "A call begins to ring a user: one event for each. It is sent until the deadline, before other events."
+        case .callAnswered: "A user who was called has accepted."
+        case .callMissed: "A call stopped ringing a user, who neither accepted nor declined."
+        case .callEnded: "A call has ended."
+        case .recordingReady: "The files of a recording are complete."
+        case .transcriptReady: "The transcript of a recording is complete, or failed."
+        case .webhookTest: "The operator tests the webhook: `switchboard webhook test`."
+        }
+    }
+
+    private static func payload(of type: EventType) -> Schema {
+        .object([
+            .required("type", .choice([type.rawValue])), .required("timestamp", .time, "When it happened."),
+            .required("data", .named(dataName(of: type))),
+        ])
+    }
+
+    private static func dataName(of type: EventType) -> String {
+        switch type {
+        case .userCreated: "UserCreatedData"
+        case .userDisabled, .userDeleted: "UserEventData"
+        case .callRinging: "CallRingingData"
+        case .callAnswered, .callMissed: "CallEventData"
+        case .callEnded: "CallEndedData"
+        case .recordingReady: "RecordingReadyData"
+        case .transcriptReady: "TranscriptReadyData"
+        case .webhookTest: "WebhookTestData"
+        }
+    }
+
+    private static let externalID = Schema.Member.optional("externalID", .text(), "The app's own id, without `ext:`.")
+    private static let party = Schema.object([
+        .required("user", .identifier), externalID, .optional("displayName", .text()),
+    ])
+    private static let device = Schema.object([
+        .required("id", .identifier), .required("name", .text()), .required("platform", .text()),
+        .required("isConnected", .boolean, "Whether a client on it has a realtime session, and so rings by itself."),
+        .required("endpoints", .list(.identifier), "Those of its endpoints that have a realtime session."),
+    ])
+
+    private static let call: [Schema.Member] = [
+        .required("call", .identifier),
+        .required("version", .integer(), "Of the call. Events have no order: of two, the higher version is later."),
+        .required("kind", .choice(Call.Kind.allCases.map(\.rawValue))),
+        .required("mode", .choice(["direct", "gateway"])),
+        .optional("caller", .named("EventParty")),
+    ]
+    private static let ofUser: [Schema.Member] = [.required("user", .identifier, "Whose event it is."), externalID]
+    private static let ofRecording: [Schema.Member] = [
+        .required("recording", .identifier), .required("call", .identifier),
+        .required("user", .identifier, "Who started it."), externalID,
+    ]
+
+    private static let data: [(String, Schema)] = [
+        (
+            "UserCreatedData",
+            .object(
+                ofUser + [
+                    .optional("issuer", .text(), "The outside issuer by whose token the user was created."),
+                    .optional("subject", .text(), "The user's subject there."),
+                ])
+        ),
+        ("UserEventData", .object(ofUser)),
+        (
+            "CallRingingData",
+            .object(
+                call + ofUser + [
+                    .required("deadline", .time, "When it stops ringing."),
+                    .required("devices", .list(.named("EventDevice")), "Those on which the user is signed in."),
+                    .required("remainingMs", .integer(), "How long it still rings: phones' clocks are wrong."),
+                ])
+        ),
+        ("CallEventData", .object(call + ofUser)),
+        (
+            "CallEndedData",
+            .object(
+                call + [
+                    .required("reason", .choice(Call.EndReason.allCases.map(\.rawValue))),
+                    .optional("endedBy", .identifier, "The user who ended it; absent if a deadline did."),
+                    .required("createdAt", .time), .optional("answeredAt", .time), .required("endedAt", .time),
+                    .required("participants", .list(.named("EventParticipant"))),
+                ])
+        ),
+        (
+            "RecordingReadyData",
+            .object(
+                ofRecording + [
+                    .required("status", .choice(["complete", "failed", "interrupted"])),
+                    .optional(
+                        "reason", .choice(Recording.EndReason.allCases.map(\.rawValue)), "Why it ended by itself."),
+                    .required("startedAt", .time), .required("endedAt", .time),
+                    .required("tracks", .integer(), "How many tracks it has."),
+                ])
+        ),
+        ("TranscriptReadyData", .object(ofRecording + [.required("status", .choice(["complete", "failed"]))])),
+        ("WebhookTestData", .object([.required("webhook", .identifier)])),
+    ]
+
+    private static let participant = Schema.object([
+        .required("user", .identifier), externalID, .required("state", .text(), "As in the call's document."),
+    ])
+}
+
+// What the server sends.
+extension OpenAPIDocument {
+    static let webhooksTag = "webhooks"
+
+    /// The types of events whose schemas the document has.
+    var eventTypes: [EventType] {
+        let names = Set(schemas.map(\.0))
+        return EventType.allCases.filter { names.contains(EventSchemas.name(of: $0)) }
+    }
+
+    /// An entry for each type of event.
+    var webhooks: JSON {
+        .object(
+            eventTypes.map { type in
+                let parameters = [
+                    ("webhook-id", "The event's id, the same in every delivery and attempt."),
+                    ("webhook-timestamp", "When it was sent, in seconds since 1970."),
+                    ("webhook-signature", "`v1,` and an HMAC-SHA256 in Base64; several, separated by spaces."),
+                ].map { name, description in
+                    JSON.object([
+                        ("name", .text(name)), ("in", "header"), ("required", true),
+                        ("description", .text(description)), ("schema", Schema.text().json),
+                    ])
+                }
+                let content = JSON.object([("schema", Schema.named(EventSchemas.name(of: type)).json)])
+                let operation = JSON.object([
+                    ("operationId", .text("webhook.\(type.rawValue)")),
+                    ("summary", .text(EventSchemas.summary(of: type))),
+                    ("tags", .array([.text(Self.webhooksTag)])), ("parameters", .array(parameters)),
+                    (
+                        "requestBody",
+                        .object([("required", true), ("content", .object([("application/json", content)]))])
+                    ),
+                    (
+                        "responses",
+                        .object([
+                            ("2XX", .object([("description", "It was received: it is not sent again.")])),
+                            ("410", .object([("description", "The webhook is disabled.")])),
+                            ("default", .object([("description", "It is sent again later, for three days.")])),
+                        ])
+                    ),
+                    ("security", .array([])),
+                ])
+                return (type.rawValue, .object([("post", operation)]))
+            })
+    }
+}

@@ -1,0 +1,55 @@
+import Model
+import Providers
+import Wire
+
+/// URLs and secrets of webhooks of any bytes: a URL that was read is http or https with a plain host, and reads as itself;
+/// one that the rules allow is no written-out private address, and is encrypted unless it is within the allowed ranges; a
+/// secret has 24 to 64 bytes and reads as itself. The same bytes are also signed, as id and as body.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzWebhook(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    let text = String(decoding: bytes, as: UTF8.self)
+    for url in [text, "https://" + text, "http://[" + text + "]/"] { checkURL(url) }
+    checkSecret(text)
+    checkSecret("whsec_" + text)
+    if let secret = WebhookSecret(bytes: bytes), WebhookSecret(secret.text) != secret { fatalError("another secret") }
+    checkSignature(bytes)
+    return 0
+}
+
+private let private10 = WebhookAddressRules(allowed: [AddressRange("10.0.0.0/8")].compactMap(\.self))
+
+private func checkURL(_ text: String) {
+    if let url = WebhookURL(text) {
+        if url.text.hasPrefix("https://") != url.isEncrypted { fatalError("another scheme") }
+        if !url.isEncrypted, !url.text.hasPrefix("http://") { fatalError("no scheme") }
+        if url.host.isEmpty || !(1...65_535).contains(url.port) { fatalError("no host or port") }
+        if url.host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || "/@#?%".utf8.contains($0) }) {
+            fatalError("a byte of the host")
+        }
+        if url.text.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) { fatalError("a byte of the URL") }
+        if WebhookURL(url.text) != url { fatalError("it reads as another one") }
+    }
+    for rules in [WebhookAddressRules(), private10] {
+        guard let url = try? WebhookURL(text, allowing: rules) else { continue }
+        if WebhookURL(text) != url { fatalError("the rules change it") }
+        if !url.isEncrypted, rules.allowed.isEmpty { fatalError("plain HTTP") }
+        if let address = IPAddress(url.host), !rules.permits(address, isEncrypted: url.isEncrypted) {
+            fatalError("an address that is not allowed")
+        }
+    }
+}
+
+private func checkSecret(_ text: String) {
+    guard let secret = WebhookSecret(text) else { return }
+    if !(24...64).contains(secret.bytes.count) || WebhookSecret(secret.text) != secret { fatalError("another secret") }
+}
+
+private func checkSignature(_ bytes: [UInt8]) {
+    let headers = StandardWebhookSignature.headers(
+        id: "id", timestamp: 7, body: bytes, secrets: [bytes, Array(bytes.reversed())])
+    let signatures = headers.last?.1.split(separator: " ") ?? []
+    if signatures.count != 2 || !signatures.allSatisfy({ $0.hasPrefix("v1,") && $0.utf8.count == 47 }) {
+        fatalError("a signature")
+    }
+}
