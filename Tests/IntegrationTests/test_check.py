@@ -153,7 +153,7 @@ def test_a_server_that_is_stopped(make_server):
     assert line(text, "Gateway") == "Gateway: skipped: Server does not work."
     assert line(text, "Keys") == "Keys: skipped: Server does not work."
     assert f"UDP 127.0.0.1:{server.relay_port}: FAILS: " in text
-    assert "checks failed. 4 checks were skipped." in text
+    assert "checks failed. 5 checks were skipped." in text
     found = document(server, code=1)
     assert found["status"] == "failed" and statuses(found)["http"] == {"failed"}
     assert "http.port" in next(one["remedy"] for one in found["checks"] if one["subject"] == "http")
@@ -363,7 +363,7 @@ def test_from_another_machine(server):
     for name in ("Server", "Gateway", "Disk"):
         assert line(text, name).startswith(f"{name}: skipped: ")
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
-    assert text.endswith("Everything that was tried works. 4 checks were skipped.\n")
+    assert text.endswith("Everything that was tried works. 5 checks were skipped.\n")
 
 
 @pytest.mark.parametrize("option, value", [("--url", "ftp://127.0.0.1"), ("--address", "calls.example.org")])
