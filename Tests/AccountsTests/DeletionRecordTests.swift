@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeletionRecordTests {
     let user = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    @Test(arguments: ["me.delete", "server.users.delete", "account.delete"])
+    @Test(arguments: ["me.delete", "server.users.delete", "admin.users.delete", "account.delete"])
     func everyKindOfLineIsRead(_ action: String) throws {
         let id = try #require(UserID(user))
         let entry = AuditEntry(at: Timestamp(milliseconds: 0), actor: .user(id), action: action, subject: user)

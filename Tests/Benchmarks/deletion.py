@@ -87,9 +87,9 @@ def main() -> None:
     seconds: list[float] = []
     for _ in range(options.rounds):
         for is_deleted in (False, True):
-            times, taken = measured(options, load, is_deleted)
+            times, erased = measured(options, load, is_deleted)
             results[is_deleted].append(times)
-            seconds += taken
+            seconds += erased
     print(f"\n{'p99 in ms':16}{'without':>10}{'with':>10}{'ratio':>8}")
     ratios = []
     for step in results[False][0]:

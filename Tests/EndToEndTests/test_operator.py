@@ -135,6 +135,9 @@ def test_an_operator_works(page, url, server, size):
     page.find(".heading .pill-label", "Disabled")
     page.click("button", "Enable")
     page.find(".heading .pill-label", "Active")
+    page.click("button", "Delete")
+    page.answer("Delete")
+    page.find(".heading .pill-label", "Deleted")
 
     page.open("Keys")
     page.click("summary", "New key")

@@ -29,6 +29,7 @@ READS = [
 WRITES = [
     ("DELETE", "/admin/v1/sessions/current"), ("PUT", "/admin/v1/drain"), ("POST", "/admin/v1/users/{user}/disable"),
     ("POST", "/admin/v1/users/{user}/enable"), ("POST", "/admin/v1/users/{user}/sign-out"),
+    ("DELETE", "/admin/v1/users/{user}"),
     ("POST", "/admin/v1/calls/{call}/end"), ("POST", "/admin/v1/keys"), ("POST", "/admin/v1/keys/{key}/rotate"),
     ("POST", "/admin/v1/keys/{key}/revoke"),
 ]
@@ -311,6 +312,18 @@ def test_users_are_disabled_enabled_and_signed_out_twice(server, operator):
         refused(operator.post(f"/admin/v1/users/{uuid.uuid4()}/{verb}"), 404, "not_found", "user")
 
 
+def test_a_user_is_deleted_twice(server, operator):
+    user = signed_up(server, "Fay Forgotten")
+    path = f"/admin/v1/users/{user['user']['id']}"
+    bearer = {"Authorization": f"Bearer {user['accessToken']}"}
+    assert [operator.request("DELETE", path).status_code for _ in range(2)] == [204, 204]
+    assert HTTP.get(server.url + "/v1/me", headers=bearer).status_code == 401
+    shown = operator.read(path)["user"]
+    assert shown["deleted"] is True and shown["displayName"] == "Deleted user" and "email" not in shown
+    refused(operator.post(path + "/enable"), 409, "conflict")
+    refused(operator.request("DELETE", f"/admin/v1/users/{uuid.uuid4()}"), 404, "not_found", "user")
+
+
 def test_calls_are_listed_and_ended_twice(server, operator):
     calls = []
     for _ in range(3):
@@ -413,6 +426,7 @@ def test_every_write_is_in_the_audit_log_with_the_operator(server):
     one.post(f"/admin/v1/keys/{key}/rotate", {"clientID": str(uuid.uuid4())})
     one.post(f"/admin/v1/keys/{key}/revoke")
     one.request("PUT", "/admin/v1/drain", {"on": False})
+    one.request("DELETE", path)
     entries = one.read("/admin/v1/audit?limit=200")["entries"]
     own = [(entry["action"], entry.get("subject")) for entry in reversed(entries)
            if entry["actor"] == f"key:{one.key.id}" and entry["outcome"] == "done"]
@@ -420,6 +434,7 @@ def test_every_write_is_in_the_audit_log_with_the_operator(server):
         ("admin.sessions.create", one.key.id), ("admin.users.disable", user.id), ("admin.users.enable", user.id),
         ("admin.users.signOut", user.id), ("admin.keys.create", key), ("admin.keys.rotate", key),
         ("admin.keys.revoke", key), ("admin.drain.stop", None),
+        ("admin.users.delete", user.id),
     ]
     assert all(entry["request"] and entry["address"] == "127.0.0.1" for entry in entries
                if entry["actor"] == f"key:{one.key.id}")

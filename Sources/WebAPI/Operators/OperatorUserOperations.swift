@@ -3,12 +3,12 @@ import HTTPTypes
 import Model
 import Services
 
-/// What operators do with users: find them, look at them, disable, enable and sign them out.
+/// What operators do with users: find them, look at them, disable, enable, sign them out and delete them.
 enum OperatorUserOperations {
     static func all(_ accounts: AccountCommands, _ audit: AuditLog) -> [Operation] {
         [
             list(accounts), get(accounts), setDisabled(true, accounts, audit), setDisabled(false, accounts, audit),
-            signOut(accounts, audit),
+            signOut(accounts, audit), delete(accounts, audit),
         ]
     }
 
@@ -116,6 +116,17 @@ enum OperatorUserOperations {
                 request.user(), by: request.requireKey(), area: "admin")
             audit.log(entry)
             return try .json(SignedOut(ended: ended))
+        }
+    }
+    private static func delete(_ accounts: AccountCommands, _ audit: AuditLog) -> Operation {
+        Operation(
+            name: "admin.users.delete", method: .delete, path: "/admin/v1/users/{user}",
+            summary: "Delete a user for ever, as `server.users.delete`. Deleting a deleted user changes nothing.",
+            access: .operator, isRealtime: false, parameters: [user], problems: [.notFound], limit: .serverKeys
+        ) { request in
+            let entry = try await accounts.deleteUser(request.user(), by: request.requireKey(), area: "admin")
+            if let entry { audit.log(entry) }
+            return OperationResponse(status: 204, body: [])
         }
     }
 }

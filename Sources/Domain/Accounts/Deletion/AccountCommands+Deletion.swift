@@ -30,13 +30,17 @@ extension AccountCommands {
         return entry
     }
 
-    /// Deletes a user at the request of the app's back end. Returns nil if the user was deleted before.
-    package func deleteUser(_ reference: UserReference, by key: KeyPrincipal) async throws -> AuditEntry? {
+    /// Deletes a user at the request of the app's back end, or of an operator. Returns nil if the user was deleted before.
+    ///
+    /// - Parameter area: whose request it is in the audit log: `server` or `admin`.
+    package func deleteUser(
+        _ reference: UserReference, by key: KeyPrincipal, area: String = "server"
+    ) async throws -> AuditEntry? {
         let secrets = secrets
         let deletion = try await database.writeAccounts { store -> AccountDeletion? in
             let user = try store.user(reference)
             guard user.deletedAt == nil else { return nil }
-            return try store.delete(user, secrets, key.audit("server.users.delete", user.id.text))
+            return try store.delete(user, secrets, key.audit("\(area).users.delete", user.id.text))
         }.value
         guard let deletion else { return nil }
         finish(deletion)

@@ -4,7 +4,9 @@ package import Model
 /// A deletion as the audit log has it, so that it can be repeated after a backup was restored.
 package enum DeletionRecord {
     /// The actions of the audit log that delete a user, who is their subject.
-    package static let actions: Set<String> = ["me.delete", "server.users.delete", "account.delete"]
+    package static let actions: Set<String> = [
+        "me.delete", "server.users.delete", "admin.users.delete", "account.delete",
+    ]
     /// A longer line is none of the audit log.
     package static let maxLineLength = 16_384
 

@@ -1,7 +1,14 @@
 // What can be done with a user, in the order of the buttons: { label, style, isOffered(user), question(user), run(path) }.
-// `run` resolves to what to say.
+// `run` resolves to what to say. A deleted user has none.
 
 import { request } from "../session.js";
+import { pill } from "../widgets.js";
+
+/** Whether a user can sign in. */
+export function statePill({ deleted, disabled }) {
+    if (deleted) return pill("Deleted", "bad");
+    return disabled ? pill("Disabled", "bad") : pill("Active", "good");
+}
 
 export const userActions = [
     {
@@ -37,6 +44,19 @@ export const userActions = [
         async run(path) {
             await request("POST", `${path}/enable`);
             return "The user may sign in again";
+        },
+    },
+    {
+        label: "Delete",
+        style: "soft danger-text",
+        isOffered: () => true,
+        question: (user) => ({
+            title: `Delete ${user.displayName} for ever?`, action: "Delete",
+            text: "All sessions and calls of this user end, and what is stored of the user is erased. That cannot be undone.",
+        }),
+        async run(path) {
+            await request("DELETE", path);
+            return "The user is deleted";
         },
     },
 ];

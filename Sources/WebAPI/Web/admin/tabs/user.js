@@ -2,8 +2,8 @@
 
 import { busy, h, toast } from "../../scripts/dom.js";
 import { get } from "../session.js";
-import { confirm, facts, fail, heading, pill, table, time } from "../widgets.js";
-import { userActions } from "./user-actions.js";
+import { confirm, facts, fail, heading, table, time } from "../widgets.js";
+import { statePill, userActions } from "./user-actions.js";
 
 export function openUser(root, id) {
     const path = `/admin/v1/users/${encodeURIComponent(id)}`;
@@ -21,14 +21,14 @@ export function openUser(root, id) {
     function show({ user, devices, sessions }) {
         const names = new Map(devices.map((device) => [device.id, device.name]));
         content.replaceChildren(
-            heading(h("bdi", {}, user.displayName), user.disabled ? pill("Disabled", "bad") : pill("Active", "good")),
+            heading(h("bdi", {}, user.displayName), statePill(user)),
             h("section", { class: "card", "aria-label": "Profile" }, facts([
                 ["Id", h("code", {}, user.id)],
                 ["App’s id", user.ext ? h("code", {}, `ext:${user.ext}`) : "–"],
                 ["E-mail", user.email ?? "–"],
                 ["Languages", user.languages.join(", ") || "–"],
                 ["Created", time(user.createdAt)],
-            ]), h("div", { class: "actions" }, userActions.filter((one) => one.isOffered(user)).map((one) => button(one, user)))),
+            ]), h("div", { class: "actions" }, userActions.filter((one) => !user.deleted && one.isOffered(user)).map((one) => button(one, user)))),
             h("section", { class: "card" }, h("h2", {}, `Sessions (${sessions.length})`), sessions.length
                 ? table("Sessions", ["Device", "Client", "Opened by", "Since", "Last used"], sessions.map((one) => [
                     names.get(one.device) ?? "–", one.client ? `${one.client.name} ${one.client.version}` : "–",

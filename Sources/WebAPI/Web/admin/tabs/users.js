@@ -2,7 +2,8 @@
 
 import { h } from "../../scripts/dom.js";
 import { get } from "../session.js";
-import { heading, pages, pill, time } from "../widgets.js";
+import { heading, pages, time } from "../widgets.js";
+import { statePill } from "./user-actions.js";
 import { openUser } from "./user.js";
 
 const COLUMNS = ["Name", "E-mail", "App’s id", "State", "Created"];
@@ -41,5 +42,5 @@ function openSearch(root) {
 
 const cells = (user) => [
     h("a", { href: `#/users/${user.id}` }, h("bdi", {}, user.displayName)), user.email ?? "–", user.ext ?? "–",
-    user.disabled ? pill("Disabled", "bad") : pill("Active", "good"), time(user.createdAt),
+    statePill(user), time(user.createdAt),
 ];
