@@ -199,11 +199,13 @@ OPERATIONS = {
     "calls:read": [("GET", "calls"), ("GET", f"calls/{uuid.uuid4()}")],
     "calls:write": [("POST", "calls"), ("POST", f"calls/{uuid.uuid4()}/end")],
     "recordings": [("GET", f"calls/{uuid.uuid4()}/recordings")],
+    "events": [("GET", "events")],
 }
 
 
 def path_of(operation: str) -> str:
-    return "/v1/server/" + (operation if operation.startswith("calls") else f"users/{operation}".rstrip("/"))
+    is_whole = operation.startswith(("calls", "events"))
+    return "/v1/server/" + (operation if is_whole else f"users/{operation}".rstrip("/"))
 
 
 @pytest.mark.parametrize("scope", SCOPES)
