@@ -397,3 +397,23 @@ def test_deletions_are_repeated_after_a_restore(make_server, tmp_path):
     }
     missing = tool(server, "account", "delete", "--from", str(tmp_path / "nothing"), "--yes")
     assert missing.returncode == 1 and "cannot be read" in missing.stderr, missing
+
+
+def test_events_do_not_name_a_deleted_user(make_server):
+    server = make_server()
+    server.command("webhook", "add")
+    key = server_keys.create(server)
+    ann, ben = key.user("customer-4711"), key.put_user("friend", "Ben")
+    body = {"clientID": client_id(), "callees": [ben["id"]], "kind": "audio"}
+    assert ann.post("/v1/calls", body).status_code == 201
+    texts = ["User customer-4711", '"externalID":"customer-4711","displayName"']
+    assert len(bytes_left(server, texts)) >= 2
+    assert key.request("DELETE", f"/v1/server/users/{ann.id}").status_code == 204
+    erased(server)
+    assert bytes_left(server, texts) == []
+    events = key.get("/v1/server/events?since=1970-01-01T00:00:00Z").json()["events"]
+    named = [(one["type"], one["data"].get("externalID")) for one in events if one["data"].get("user") == ann.id]
+    # The app has to know whom to delete too.
+    assert named == [("user.created", None), ("user.deleted", "customer-4711")]
+    [ring] = [one["data"] for one in events if one["type"] == "call.ringing"]
+    assert ring["caller"] == {"user": ann.id} and ring["externalID"] == "friend"
