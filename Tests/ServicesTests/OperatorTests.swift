@@ -10,21 +10,15 @@ import Tokens
 
 /// Sessions of operators, and keys that operators make, over a real database.
 @Suite struct OperatorTests {
-    let time = ManualClock<Timestamp>()
+    let time: ManualClock<Timestamp>
     let store: Store
     let keys: ServerKeyService
     let sessions: OperatorSessions
 
     init() async throws {
+        let scratch = try await ScratchServerKeys()
+        (time, store, keys) = (scratch.time, scratch.store, scratch.keys)
         let time = time
-        store = Store(
-            database: try SQLiteDatabase(path: try ScratchDirectory().database), clock: { time.now }, publish: { _ in })
-        try await store.prepare()
-        keys = ServerKeyService(
-            database: store, secrets: SystemSecrets(),
-            audit: AuditLog(database: store, logger: Logger(label: "audit") { _ in SwiftLogNoOpLogHandler() }),
-            clock: { time.now })
-        try await keys.load()
         sessions = OperatorSessions(keys: keys, secrets: SystemSecrets(), clock: { time.now })
     }
 

@@ -10,20 +10,13 @@ import Tokens
 
 /// Keys in memory, their checks, and the audit log, over a real database.
 @Suite struct ServerKeyServiceTests {
-    let time = ManualClock<Timestamp>()
+    let time: ManualClock<Timestamp>
     let store: Store
     let keys: ServerKeyService
 
     init() async throws {
-        let time = time
-        store = Store(
-            database: try SQLiteDatabase(path: try ScratchDirectory().database), clock: { time.now }, publish: { _ in })
-        try await store.prepare()
-        keys = ServerKeyService(
-            database: store, secrets: SystemSecrets(),
-            audit: AuditLog(database: store, logger: Logger(label: "audit") { _ in SwiftLogNoOpLogHandler() }),
-            clock: { time.now })
-        try await keys.load()
+        let scratch = try await ScratchServerKeys()
+        (time, store, keys) = (scratch.time, scratch.store, scratch.keys)
     }
 
     private func create(
