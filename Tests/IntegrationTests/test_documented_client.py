@@ -200,6 +200,8 @@ def test_it_resumes_after_its_socket_was_cut(server):
         taking_over = asyncio.create_task(newer.run())
         await asyncio.wait_for(keeping, TIMEOUT)
         assert client.codes[client.byes[-1]]["reason"] == "replaced"
+        # The old session's `bye` may be here before the new one's result.
+        await newer.until("a session of its own", lambda: newer.resumed)
         assert newer.resumed[0][user] == "ok" and newer.snapshots == []
         taking_over.cancel()
         proxy.close()
