@@ -126,7 +126,7 @@ let package = Package(
 
         // Domain: pure, what the product means.
         module("Domain", "Model"),
-        module("Domain", "Webhooks", ["Model"]),
+        module("Domain", "Webhooks", ["Wire", "Model"]),
         module("Domain", "Accounts", ["Model", "Webhooks"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
@@ -143,7 +143,7 @@ let package = Package(
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
-            "Adapters", "Providers", ["Wire", "Model", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto]),
+            "Adapters", "Providers", ["Wire", "Webhooks", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -164,7 +164,7 @@ let package = Package(
         module(
             "Hosts", "Transcription",
             [
-                "Wire", "RTP", "Audio", "Providers", "CSpawn", crypto, metrics, deque,
+                "Wire", "RTP", "Audio", "Webhooks", "Providers", "CSpawn", crypto, metrics, deque,
             ]),
 
         // Services: what the product does over time, on the hosts and below the API.
@@ -245,7 +245,7 @@ let package = Package(
             "RelayTests",
             ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
         tests("StorageTests", ["TestSupport", "Storage", "Model", "Accounts", "Voice", "Webhooks", grdb]),
-        tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model"]),
+        tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model", "Wire"]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
             "ServerTests",
@@ -285,7 +285,7 @@ let package = Package(
         tests(
             "TranscriptionTests",
             ["TestSupport", "HTTPTestSupport", "Transcription", "Providers", "Audio", "RTP", "Wire", crypto, nioHTTP1]),
-        tests("ProvidersTests", ["HTTPTestSupport", "Providers", "Model", "Wire", nioHTTP1]),
+        tests("ProvidersTests", ["HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1]),
         tests(
             "RealtimeTests",
             [
@@ -366,6 +366,6 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
-        fuzz("FuzzWebhook", ["Providers", "Model", "Wire"]),
+        fuzz("FuzzWebhook", ["Webhooks", "Wire"]),
     ]
 }

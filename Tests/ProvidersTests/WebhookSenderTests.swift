@@ -3,6 +3,7 @@ import HTTPTestSupport
 import NIOHTTP1
 import Synchronization
 import Testing
+import Webhooks
 import Wire
 
 @testable import Providers

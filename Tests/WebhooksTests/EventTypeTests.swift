@@ -7,7 +7,7 @@ import Webhooks
         #expect(try EventType.subscribable("call.ringing") == .callRinging)
         for text in ["call.rang", "webhook.test", "", String(repeating: "x", count: 4096)] {
             let problem = #expect(throws: Problem.self) { try EventType.subscribable(text) }
-            #expect(problem?.field == "event")
+            #expect(problem?.field == "events")
             #expect(problem?.detail.contains("user.created, user.disabled") == true)
             #expect((problem?.detail.utf8.count ?? .max) < 400)
         }

@@ -1,4 +1,5 @@
 internal import Synchronization
+package import Webhooks
 
 /// HTTP clients that connect only to addresses that were checked, and keep their connections.
 ///

@@ -1,3 +1,5 @@
+package import Webhooks
+
 /// What is sent to a webhook.
 package struct WebhookMessage: Sendable {
     /// Stays the same in every attempt.

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Webhooks
 
 /// Signs webhooks: HMAC-SHA256 over the timestamp and the body, so that neither can be changed, nor an old request be
 /// replayed.

@@ -1,4 +1,4 @@
-import Providers
+import Webhooks
 import Wire
 
 extension WebhookAddressRules {

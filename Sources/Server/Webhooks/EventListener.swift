@@ -2,6 +2,7 @@ import Foundation
 import Model
 import Providers
 import Storage
+import Webhooks
 
 /// `switchboard webhook listen`: reads events with a server key and posts them, signed, to an address that the server
 /// cannot reach, such as a laptop's.

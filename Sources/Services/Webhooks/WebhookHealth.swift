@@ -1,5 +1,4 @@
 import Model
-import Providers
 package import Storage
 import Webhooks
 

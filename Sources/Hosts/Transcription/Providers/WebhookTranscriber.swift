@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Providers
+internal import Webhooks
 
 /// The operator's own webhook: it gets the audio as a WAV file and responds with JSON as `TranscriptResponse` reads it.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The secret of a webhook as Standard Webhooks 1.0 writes it: `whsec_` and 24 to 64 bytes in Base64.
 package struct WebhookSecret: Hashable, Sendable {
@@ -21,14 +21,14 @@ package struct WebhookSecret: Hashable, Sendable {
         self.init(bytes: Array(data))
     }
 
-    private init(random generator: inout some RandomNumberGenerator) {
+    /// 32 random bytes.
+    package init(using generator: inout some RandomNumberGenerator) {
         bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    /// 32 random bytes.
     package static func generate() -> Self {
         var generator = SystemRandomNumberGenerator()
-        return Self(random: &generator)
+        return Self(using: &generator)
     }
 
     package var text: String { Self.prefix + Data(bytes).base64EncodedString() }

@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@testable import Providers
+@testable import Webhooks
 
 @Suite("Addresses of webhooks")
 struct WebhookAddressTests {
