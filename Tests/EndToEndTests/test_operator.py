@@ -11,9 +11,10 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.webhook_receivers import Receiver
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
-TABS = ["overview", "users", "calls", "keys", "audit", "configuration"]
+TABS = ["overview", "users", "calls", "keys", "webhooks", "audit", "configuration"]
 
 
 def post(url, body, headers=None):
@@ -87,6 +88,13 @@ def page(browsers, server):
     one.driver.get("about:blank")
 
 
+@pytest.fixture
+def receiver():
+    one = Receiver().start()
+    yield one
+    one.stop()
+
+
 def account(url, name):
     email = f"{uuid.uuid4().hex[:12]}@example.org"
     device = {"name": "Phone", "platform": "test"}
@@ -102,7 +110,7 @@ def call(url, caller, callee):
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_an_operator_works(page, url, server, size):
+def test_an_operator_works(page, url, server, receiver, size):
     mark = uuid.uuid4().hex[:8]
     ann, ben, _ = (account(url, f"{name}{mark} Example") for name in ("Ann", "Ben", "Cem"))
     page.browser.resize(size)
@@ -158,8 +166,48 @@ def test_an_operator_works(page, url, server, size):
     page.answer("Revoke")
     page.browser.wait("the key to be revoked", lambda: "Revoked" in page.find("tbody tr", f"Shop {mark}").text)
 
+    page.open("Webhooks")
+    page.click("summary", "New webhook")
+    page.find("#webhook-name").send_keys(f"Hook {mark}")
+    page.find("#webhook-url").send_keys("http://10.0.0.1/")
+    page.click("button", "Add the webhook")
+    page.find(".form-error", "http")
+    page.find("#webhook-url").clear()
+    page.find("#webhook-url").send_keys(receiver.url)
+    page.driver.find_element(By.ID, "event-user.created").click()
+    page.click("button", "Add the webhook")
+    secret = page.find("#made-secret").text
+    page.click("button", "Done")
+    page.browser.wait("the secret to be gone", lambda: secret not in page.driver.page_source)
+    page.click("tbody a", f"Hook {mark}")
+    page.find("h2", "Latest deliveries")
+    page.click("button", "Send a test")
+    page.find("tbody tr", "webhook.test")
+    page.find("tbody .pill-label", "Delivered")
+    [message] = receiver.of("webhook.test")
+    message.verify(secret)
+    account(url, f"Dan{mark} Example")
+    page.browser.wait("an event", lambda: len(receiver.of("user.created")) == 1)
+    page.click("button", "Replay")
+    page.answer("Replay")
+    # Other tests' events come too.
+    page.browser.wait("the event again", lambda: receiver.ids.count(receiver.of("user.created")[0].id) == 2)
+    page.click("button", "New secret")
+    page.answer("New secret")
+    renewed = page.find("#made-secret").text
+    page.click("button", "Send a test")
+    page.browser.wait("the second test", lambda: len(receiver.of("webhook.test")) == 2)
+    receiver.of("webhook.test")[1].verify(renewed)
+    page.click("button", "Remove")
+    page.answer("Remove")
+    page.find("h1", "Webhooks")
+    page.browser.wait("the webhook to be gone", lambda: f"Hook {mark}" not in text())
+
     page.open("Audit")
-    for action in ("admin.calls.end", "admin.users.disable", "admin.keys.create", "admin.keys.revoke"):
+    for action in (
+        "admin.calls.end", "admin.users.disable", "admin.keys.create", "admin.keys.revoke", "admin.webhooks.add",
+        "admin.webhooks.remove",
+    ):
         page.find("tbody tr", action)
 
     page.open("Configuration")
@@ -214,6 +262,8 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
     ann, ben = account(url, f"Ann{mark} Abel"), account(url, f"Ben{mark} Brook")
     call(url, ann, ben)
     new_key(server, "users", "tokens", "calls:read", "calls:write")
+    server.command(
+        "webhook", "add", "--url", "http://127.0.0.1:9/hooks/of/our/shop", "--name", "Shop", "--event", "call.ended")
     page.browser.resize(size)
     page.browser.set_dark(is_dark)
     page.browser.open(page.url)
@@ -226,13 +276,22 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
     for tab in TABS:
         page.open(tab.title())
         page.find({
-            "overview": ".facts", "users": "tbody a", "calls": "tbody a", "keys": "tbody tr", "audit": "tbody tr",
-            "configuration": ".setting",
+            "overview": ".facts", "users": "tbody a", "calls": "tbody a", "keys": "tbody tr", "webhooks": "tbody a",
+            "audit": "tbody tr", "configuration": ".setting",
         }[tab])
-        if tab == "keys":
-            page.click("summary", "New key")
+        if tab in ("keys", "webhooks"):
+            page.click("summary", f"New {tab[:-1]}")
         page.check(tab)
         pictures(page.browser, f"{label}-{tab}")
+    page.open("Webhooks")
+    page.click("tbody a", "Shop")
+    page.click("button", "Send a test")
+    page.find("tbody tr", "webhook.test")
+    page.click("button", "New secret")
+    page.answer("New secret")
+    page.find("#made-secret")
+    page.check("a webhook")
+    pictures(page.browser, f"{label}-webhook")
     page.open("Users")
     page.find("#query").send_keys(f"ann{mark}", Keys.ENTER)
     page.browser.wait("one user", lambda: len(page.all("tbody tr")) == 1)

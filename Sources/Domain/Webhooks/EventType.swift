@@ -21,10 +21,10 @@ extension EventType {
 
     package static var names: String { subscribable.map(\.rawValue).joined(separator: ", ") }
 
-    /// - Throws: `invalid_request` of the field `event`, with the list of the types.
+    /// - Throws: `invalid_request` of the field `events`, with the list of the types.
     package static func subscribable(_ text: String) throws(Problem) -> Self {
         guard let type = Self(rawValue: text), type != .webhookTest else {
-            throw .invalid("event", "There is no event \(text.prefix(32)). The events are \(names).")
+            throw .invalid("events", "There is no event \(text.prefix(32)). The events are \(names).")
         }
         return type
     }

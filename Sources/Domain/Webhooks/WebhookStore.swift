@@ -20,6 +20,8 @@ package protocol WebhookStore: EventStore {
     /// All webhooks, the oldest first.
     func webhooks() throws -> [WebhookRecord]
     func webhook(_ id: WebhookID) throws -> WebhookRecord?
+    /// Whether it was removed and has deliveries that remain to be removed.
+    func wasRemoved(_ id: WebhookID) throws -> Bool
     func insert(_ webhook: WebhookRecord) throws
     /// Writes name, secrets and whether it is disabled; not the counters.
     func update(_ webhook: WebhookRecord) throws
@@ -52,6 +54,8 @@ package protocol WebhookStore: EventStore {
     func eventPositions() throws -> (epoch: String, last: Int64, trimmed: Int64)
     /// The number of the last event before `time`.
     func lastEvent(before time: Timestamp) throws -> Int64
+    /// The event of a number; nil if it is not kept.
+    func event(_ number: Int64) throws -> EventRecord?
     /// The events that pullers read after a number, at most `limit`, in order.
     func pulledEvents(after number: Int64, limit: Int) throws -> [EventRecord]
     /// Removes up to `limit` events and deliveries each that are older than `time`, and deliveries of removed webhooks.

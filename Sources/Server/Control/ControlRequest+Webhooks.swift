@@ -1,24 +1,19 @@
 import Model
-import Providers
 import Services
 import Webhooks
 
 // Requests of `switchboard webhook`.
 extension WebhookCommands {
-    /// How long a test waits for the outcome: the time of an attempt and of its commits.
-    private static let testPolls = 200
-    private static let testPollInterval = Duration.milliseconds(100)
-
     /// Nil for other requests.
     func handle(_ request: ControlRequest) async throws -> ControlResponse? {
         switch request {
         case .webhookAdd(let url, let name, let events):
-            let (webhook, secret) = try await add(url: url, name: name, events: events)
-            return ControlResponse(lines: [webhook.id.text] + (webhook.isPuller ? [] : [secret.text]))
+            let made = try await add(url: url, name: name, events: events)
+            return ControlResponse(lines: [made.webhook.id.text] + (made.webhook.isPuller ? [] : [made.secret.text]))
         case .webhookList:
             return ControlResponse(lines: try await list().map(Self.line))
         case .webhookRotate(let id):
-            return ControlResponse(lines: [try await rotate(id).text])
+            return ControlResponse(lines: [try await rotate(id).secret.text])
         case .webhookRemove(let id):
             return ControlResponse(lines: ["The webhook \(try await remove(id)) is removed."])
         case .webhookEnable(let id):
@@ -34,14 +29,9 @@ extension WebhookCommands {
     }
 
     private func test(_ id: String) async throws -> ControlResponse {
-        let (webhook, event) = try await test(id)
+        let (webhook, delivery) = try await test(id)
         if webhook.isPuller { return ControlResponse(lines: ["The event is among those of GET /v1/server/events."]) }
-        for _ in 0..<Self.testPolls {
-            if let delivery = try await delivery(of: event, to: webhook.id), delivery.attempt > 0 {
-                return Self.outcome(of: delivery)
-            }
-            try await Task.sleep(for: Self.testPollInterval)
-        }
+        if let delivery { return Self.outcome(of: delivery.record) }
         return ControlResponse(error: "There was no outcome within 20 seconds: \(webhook.waiting) deliveries wait.")
     }
 

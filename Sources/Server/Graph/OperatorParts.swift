@@ -28,7 +28,8 @@ struct OperatorParts {
         let sessions = OperatorSessions(
             keys: accounts.keys, secrets: SystemSecrets(), clock: Timestamp.systemClock)
         let table = RouteTable(
-            operations: OperatorOperations.all(server, accounts.accounts, calls, accounts.keys, sessions),
+            operations: OperatorOperations.all(
+                server, accounts.accounts, calls, accounts.keys, accounts.webhooks.commands, sessions),
             schemas: OperatorOperations.schemas, about: .operators, version: ServerVersion.text,
             authenticator: authenticator,
             operators: OperatorAuthenticator(

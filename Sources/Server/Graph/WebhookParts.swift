@@ -4,6 +4,7 @@ import Providers
 import Services
 import Storage
 import Tokens
+import Webhooks
 
 /// Webhooks: the operator's commands, which the server and the command line both need, and what delivers events.
 struct WebhookParts: Sendable {

@@ -7,16 +7,17 @@ package enum OperatorOperations {
     /// - Parameter calls: nil without the api.
     package static func all(
         _ server: OperatedServer, _ accounts: AccountCommands, _ calls: CallService?, _ keys: ServerKeyService,
-        _ sessions: OperatorSessions
+        _ webhooks: WebhookCommands, _ sessions: OperatorSessions
     ) -> [Operation] {
         OperatorSessionOperations.all(sessions, keys) + OperatorServerOperations.all(server, keys.audit)
             + OperatorUserOperations.all(accounts, keys.audit)
             + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? []) + OperatorKeyOperations.all(keys)
+            + OperatorWebhookOperations.all(webhooks)
     }
 
     package static let schemas: [(String, Schema)] =
         Schemas.all + ServerUserOperations.schemas + OperatorUserOperations.schemas + OperatorKeyOperations.schemas
-        + OperatorServerOperations.schemas
+        + OperatorWebhookOperations.schemas + OperatorServerOperations.schemas
 }
 
 extension OpenAPIDocument.About {

@@ -57,6 +57,11 @@ extension StoreTransaction {
         return low
     }
 
+    package func event(_ number: Int64) throws -> EventRecord? {
+        try sql.first("SELECT \(Self.eventColumns) FROM events e WHERE e.number = ?1", [.integer(number)])
+            .flatMap { try Self.event($0) }
+    }
+
     package func pulledEvents(after number: Int64, limit: Int) throws -> [EventRecord] {
         try sql.query(
             "SELECT \(Self.eventColumns) FROM events e WHERE e.pulled = 1 AND e.number > ?1 ORDER BY e.number LIMIT ?2",

@@ -20,6 +20,10 @@ extension StoreTransaction {
             .map { try Self.webhook($0) }
     }
 
+    package func wasRemoved(_ id: WebhookID) throws -> Bool {
+        try sql.first("SELECT 1 FROM webhooks WHERE id = ?1 AND removed_at IS NOT NULL", [.id(id)]) != nil
+    }
+
     package func insert(_ webhook: WebhookRecord) throws {
         hasChangedWebhooks = true
         try sql.execute(

@@ -7,5 +7,6 @@ import { configuration } from "./tabs/configuration.js";
 import { keys } from "./tabs/keys.js";
 import { overview } from "./tabs/overview.js";
 import { users } from "./tabs/users.js";
+import { webhooks } from "./tabs/webhooks.js";
 
-export const tabs = [overview, users, calls, keys, audit, configuration];
+export const tabs = [overview, users, calls, keys, webhooks, audit, configuration];

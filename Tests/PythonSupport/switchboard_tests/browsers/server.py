@@ -45,6 +45,8 @@ shutdown:
   drainSeconds: 0
 accounts:
   signUpsPerHour: 100000
+webhooks:
+  allow: [127.0.0.0/8]
 transcription:
   provider: command
 gateway:
