@@ -12,7 +12,9 @@ enum DocsGuides {
         Group(
             title: "Your own users",
             names: ["own-sign-in", "own-back-end", "webhooks", "waking-phones", "deleting-accounts", "browsers"]),
-        Group(title: "Operate", names: ["operators-page", "reverse-proxy", "backup", "limits", "versions", "changes"]),
+        Group(
+            title: "Operate",
+            names: ["operate", "operators-page", "reverse-proxy", "backup", "limits", "versions", "changes"]),
     ]
 
     /// The first guide is `/docs` itself.
