@@ -339,3 +339,6 @@ def test_firefox_among_chromiums(crowd, url, tmp_path):
             fay.sees(other)
             fay.tile_is(other, speaking="true")
         ann.tile_is(fay, speaking="true")
+        # Its frames are checked as those of the others are.
+        browser.check_frames()
+        assert browser.frames.sockets

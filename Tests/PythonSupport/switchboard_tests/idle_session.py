@@ -8,6 +8,7 @@ import ssl
 import struct
 from typing import TYPE_CHECKING, Any
 
+from switchboard_tests import asyncapi
 from switchboard_tests.rawsocket import frame
 
 if TYPE_CHECKING:
@@ -40,10 +41,13 @@ class IdleSession:
         head = await self.reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 101"), head
         stream = f"user:{self.user.id}"
-        self.send({"id": 1, "hello": {"token": self.user.token}})
-        self.send({"id": 2, "listen": {"stream": stream}})
+        requests = {1: {"id": 1, "hello": {"token": self.user.token}}, 2: {"id": 2, "listen": {"stream": stream}}}
+        for request in requests.values():
+            self.send(request)
         while True:
             message = await self.message()
+            if "id" in message:
+                asyncapi.answered(requests[message["id"]], message)
             if message.get("id") == 2:
                 self.position = message["result"]["position"][1]
                 break
@@ -60,7 +64,9 @@ class IdleSession:
             length = struct.unpack(">H", await self.reader.readexactly(2))[0]
         elif short == 127:
             length = struct.unpack(">Q", await self.reader.readexactly(8))[0]
-        return json.loads(await self.reader.readexactly(length))
+        message = json.loads(await self.reader.readexactly(length))
+        asyncapi.received(message)
+        return message
 
     async def read(self) -> None:
         try:

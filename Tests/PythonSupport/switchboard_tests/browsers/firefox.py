@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeVar, cast
 
 from selenium.webdriver.support.wait import WebDriverWait
 
+from switchboard_tests import asyncapi
 from switchboard_tests.browsers.browser import lower_priority
+from switchboard_tests.browsers.frames import FirefoxFrames
 from switchboard_tests.browsers.marionette import Marionette
 
 T = TypeVar("T")
@@ -81,6 +83,14 @@ class Driver:
     def execute_async_script(self, script: str, *args: Any) -> Any:
         return self._execute("ExecuteAsyncScript", script, args)
 
+    def execute_in_browser(self, script: str) -> Any:
+        """Runs a script with the rights of the browser itself."""
+        self.say("Marionette:SetContext", value="chrome")
+        try:
+            return self.execute_script(script)
+        finally:
+            self.say("Marionette:SetContext", value="content")
+
     def _execute(self, command: str, script: str, args: Sequence[Any]) -> Any:
         args = [{REFERENCE: one.id} if isinstance(one, Element) else one for one in args]
         return self.say(f"WebDriver:{command}", script=script, args=args, newSandbox=False, sandbox=None)["value"]
@@ -95,6 +105,12 @@ class Firefox:
     def __init__(self, name: str, driver: Driver) -> None:
         self.name = name
         self.driver = driver
+        self.frames = FirefoxFrames()
+        driver.execute_in_browser(FirefoxFrames.WATCH)
+
+    def check_frames(self) -> None:
+        """Checks the realtime frames of all pages since the last time."""
+        self.frames.read(self.driver.execute_in_browser(FirefoxFrames.TAKE))
 
     def open(self, url: str) -> None:
         self.driver.get(url)
@@ -124,11 +140,20 @@ def firefox(profile: str | pathlib.Path) -> Iterator[Firefox]:
     lines.append(f'user_pref("marionette.port", {port});')
     (pathlib.Path(profile) / "user.js").write_text("\n".join(lines))
     process = subprocess.Popen(
-        ["firefox-esr", "--headless", "--no-remote", "--marionette", "--profile", profile],
+        [
+            "firefox-esr", "--headless", "--no-remote", "--marionette", "-remote-allow-system-access", "--profile",
+            profile,
+        ],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lower_priority,
     )
     try:
-        yield Firefox("firefox", Driver(port))
+        one = Firefox("firefox", Driver(port))
+        asyncapi.readers.append(one.check_frames)
+        try:
+            yield one
+            one.check_frames()
+        finally:
+            asyncapi.readers.remove(one.check_frames)
     finally:
         process.terminate()
         process.wait()
