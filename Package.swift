@@ -130,6 +130,7 @@ let package = Package(
         module("Domain", "Accounts", ["Model", "Webhooks"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
+        module("Domain", "Messaging", ["Model"]),
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
@@ -271,6 +272,7 @@ let package = Package(
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
+        tests("MessagingTests", ["TestSupport", "Messaging", "Model", "Wire"]),
         tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",
@@ -355,6 +357,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
                 "FuzzInput", "MediaGateway", "Gateway", "ICE", "STUN", "SDP", "SecureMedia", "OpenSSLCrypto",
                 "DatagramIO", "Wire",
             ]),
+        fuzz("FuzzMessageText", ["Messaging"]),
         fuzz("FuzzPlayout", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRecording", ["FuzzInput", "Audio", "Containers", "RTP", "Wire"]),

@@ -1,0 +1,58 @@
+/// Emoji, which may consist of several scalars (Unicode TR 51 section 1.4.9).
+enum EmojiSequence {
+    /// The end of the emoji that begins at `start`; nil if none begins there.
+    static func end(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+        guard var end = elementEnd(in: scalars, from: start) else { return nil }
+        // Joined to others, such as a family.
+        while end < scalars.count, scalars[end] == "\u{200D}", let next = elementEnd(in: scalars, from: end + 1) {
+            end = next
+        }
+        return end
+    }
+
+    private static func elementEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+        guard start < scalars.count else { return nil }
+        let first = scalars[start]
+        // Below are the digits, which are emoji in keycaps only, and what nearly every text consists of.
+        if first.isASCII { return keycapEnd(in: scalars, from: start) }
+        guard first.properties.isEmoji || isRegionalIndicator(first) else { return nil }
+        var end = start + 1
+        if isRegionalIndicator(first) {
+            guard end < scalars.count, isRegionalIndicator(scalars[end]) else { return nil }
+            return end + 1
+        }
+        var isEmoji = first.properties.isEmojiPresentation
+        if end < scalars.count, scalars[end].properties.isEmojiModifier {
+            isEmoji = true
+            end += 1
+        } else if end < scalars.count, scalars[end] == "\u{FE0F}" {
+            isEmoji = true
+            end += 1
+        } else if end < scalars.count, scalars[end] == "\u{FE0E}" {
+            // It is to be shown as text.
+            return nil
+        }
+        guard isEmoji else { return nil }
+        return tagsEnd(in: scalars, from: end) ?? end
+    }
+
+    private static func keycapEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+        guard "0123456789#*".unicodeScalars.contains(scalars[start]) else { return nil }
+        var end = start + 1
+        if end < scalars.count, scalars[end] == "\u{FE0F}" { end += 1 }
+        guard end < scalars.count, scalars[end] == "\u{20E3}" else { return nil }
+        return end + 1
+    }
+
+    /// The tags of a flag of a subdivision, up to their end.
+    private static func tagsEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+        var end = start
+        while end < scalars.count, (0xE0020...0xE007E).contains(scalars[end].value) { end += 1 }
+        guard end > start, end < scalars.count, scalars[end].value == 0xE007F else { return nil }
+        return end + 1
+    }
+
+    private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+        (0x1F1E6...0x1F1FF).contains(scalar.value)
+    }
+}

@@ -1,0 +1,53 @@
+package import Model
+
+/// The text of a message: what was written, with line breaks made uniform and the space around it removed.
+///
+/// Nothing else is changed: characters that are invisible or change the text direction are part of what people write, and
+/// whoever shows a text isolates its direction.
+package struct MessageText: Hashable, Sendable {
+    /// In bytes of UTF-8.
+    package static let maxBytes = 65_536
+
+    package let text: String
+
+    /// - Throws: `invalid_request` of the field: of a text that is empty, too long, or has a control character other than a
+    ///   tab and line breaks.
+    package init(_ text: String, field: String = "text") throws(Problem) {
+        // What is too long is not looked at.
+        guard text.utf8.count <= Self.maxBytes else { throw Self.tooLong(field) }
+        var scalars = String.UnicodeScalarView()
+        var previous: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            defer { previous = scalar }
+            switch scalar {
+            case "\r": scalars.append("\n")
+            case "\n" where previous == "\r": continue
+            case "\n", "\t": scalars.append(scalar)
+            default:
+                guard scalar.properties.generalCategory != .control else {
+                    throw .invalid(
+                        field, "A text must not contain the control character U+\(Self.digits(of: scalar)).")
+                }
+                scalars.append(scalar)
+            }
+        }
+        self.text = Self.trimmed(scalars)
+        guard !self.text.isEmpty else { throw .invalid(field, "A text has at least one character that is no space.") }
+    }
+
+    private static func tooLong(_ field: String) -> Problem {
+        .invalid(field, "A text has at most \(maxBytes) bytes of UTF-8.")
+    }
+
+    private static func trimmed(_ scalars: String.UnicodeScalarView) -> String {
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(scalars[first...last])
+    }
+
+    private static func digits(of scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
