@@ -1,0 +1,74 @@
+package import Model
+
+/// What is written in together: by two people, by a group, or by one for oneself.
+///
+/// It counts its messages densely from 1, which is the order that every reader sees; and it counts its changes: `sequence`
+/// rises with each, and what changed takes it over as `version`. So whoever holds two copies keeps the one with the higher
+/// version, whichever came first.
+package struct Conversation: Hashable, Sendable {
+    package let id: ConversationID
+    package let kind: ConversationKind
+    package var name: String?
+    package var createdAt: Timestamp
+    /// The number of the last message; 0 without any.
+    package var lastNumber: Int64
+    /// When the last message was sent, which no later one is before.
+    package var lastSentAt: Timestamp
+    package var sequence: Int64
+    /// Those who are in it, without the invited.
+    package var memberCount: Int
+    package var settings: ConversationSettings
+    /// The sequence of the last change of what is above, but for `lastNumber`, `lastSentAt` and `sequence`.
+    package var version: Int64
+
+    package init(
+        id: ConversationID, kind: ConversationKind, name: String? = nil, createdAt: Timestamp, lastNumber: Int64 = 0,
+        lastSentAt: Timestamp? = nil, sequence: Int64 = 1, memberCount: Int = 0,
+        settings: ConversationSettings = ConversationSettings(), version: Int64 = 1
+    ) {
+        self.id = id
+        self.kind = kind
+        self.name = name
+        self.createdAt = createdAt
+        self.lastNumber = lastNumber
+        self.lastSentAt = lastSentAt ?? createdAt
+        self.sequence = sequence
+        self.memberCount = memberCount
+        self.settings = settings
+        self.version = version
+    }
+
+    /// Counts a change, and returns its sequence.
+    mutating func change() -> Int64 {
+        sequence += 1
+        return sequence
+    }
+}
+
+/// Somebody in a conversation, as all of its members see it. Who left stays, so that lists that were held are corrected.
+package struct Member: Hashable, Sendable {
+    package let user: UserID
+    package var role: MemberRole
+    package var state: MemberState
+    package var joinedAt: Timestamp
+    /// The conversation's sequence at the last change.
+    package var version: Int64
+
+    package init(user: UserID, role: MemberRole, state: MemberState, joinedAt: Timestamp, version: Int64) {
+        self.user = user
+        self.role = role
+        self.state = state
+        self.joinedAt = joinedAt
+        self.version = version
+    }
+}
+
+/// The pair of a direct conversation, or the one of notes: there is one conversation of it.
+package struct ConversationPair: Hashable, Sendable {
+    /// Both ids, the lower one first, or one.
+    package let text: String
+
+    package init(_ one: UserID, _ other: UserID) {
+        text = one == other ? one.text : [one.text, other.text].sorted().joined(separator: " ")
+    }
+}

@@ -1,0 +1,119 @@
+package import Model
+
+/// A conversation as one of its members has it.
+package struct MemberConversation: Hashable, Sendable {
+    package var conversation: Conversation
+    package var member: Member
+    package var access: ConversationAccess
+}
+
+/// The operations on conversations and their messages, as functions over a store's transaction. Each authorizes its
+/// principal itself, by `ConversationAccess`.
+package struct ConversationCommands: Sendable {
+    package let limits: ConversationLimits
+
+    package init(limits: ConversationLimits = ConversationLimits()) { self.limits = limits }
+
+    /// The conversation, for somebody who is or was in it. For all others it does not exist.
+    package func get(
+        _ id: ConversationID, by user: UserID, in store: some MessagingStore
+    ) throws -> MemberConversation { try get(id, by: user, for: .read, in: store) }
+
+    func get(
+        _ id: ConversationID, by user: UserID, for action: ConversationAction, in store: some MessagingStore
+    ) throws -> MemberConversation {
+        guard let conversation = try store.conversation(id), let member = try store.member(user, of: id) else {
+            throw Problem.notFound("conversation", field: "conversation")
+        }
+        let access = ConversationAccess(
+            kind: conversation.kind, settings: conversation.settings, state: member.state, role: member.role,
+            spans: try store.spans(of: user, in: id))
+        try access.check(action)
+        return MemberConversation(conversation: conversation, member: member, access: access)
+    }
+
+    /// The conversation of two people: the one that exists, or a new one. To somebody who is no friend it is a request.
+    package func createDirect(
+        with other: UserID, id: ConversationID, by user: UserID, in store: some MessagingStore
+    ) throws -> (found: MemberConversation, isNew: Bool) {
+        guard other != user else {
+            throw Problem.invalid("members", "A direct conversation has another member: for notes use the kind self.")
+        }
+        let pair = ConversationPair(user, other)
+        if let known = try store.conversation(of: pair) { return (try get(known.id, by: user, in: store), false) }
+        try checkActive(user, in: store)
+        guard try store.isActive(other) else { throw Problem.notFound("user", field: "members") }
+        try checkCount(of: user, in: store)
+        // What is invited here sees the messages, but is told nothing until it accepts. It looks the same to the one who
+        // asks whether the other has blocked them.
+        let isFriend = try store.areFriends(user, other)
+        var conversation = Conversation(id: id, kind: .direct, createdAt: store.now, memberCount: isFriend ? 2 : 1)
+        conversation.version = conversation.sequence
+        try store.insert(conversation, pair: pair)
+        try join(user, .member, .member, conversation, in: store)
+        try join(other, .member, isFriend ? .member : .invited, conversation, in: store)
+        return (try get(id, by: user, in: store), true)
+    }
+
+    /// The user's notes: those that exist, or new ones.
+    package func createNotes(
+        id: ConversationID, by user: UserID, in store: some MessagingStore
+    ) throws -> (found: MemberConversation, isNew: Bool) {
+        let pair = ConversationPair(user, user)
+        if let known = try store.conversation(of: pair) { return (try get(known.id, by: user, in: store), false) }
+        try checkActive(user, in: store)
+        let conversation = Conversation(id: id, kind: .ownNotes, createdAt: store.now, memberCount: 1)
+        try store.insert(conversation, pair: pair)
+        try join(user, .member, .member, conversation, in: store)
+        return (try get(id, by: user, in: store), true)
+    }
+
+    /// A new group, whose owner is the user. Friends are in it at once, and others are invited.
+    package func createGroup(
+        name: String?, members: [UserID], id: ConversationID, by user: UserID, in store: some MessagingStore
+    ) throws -> MemberConversation {
+        try checkActive(user, in: store)
+        try checkCount(of: user, in: store)
+        let others = try added(members, by: user, in: store)
+        var conversation = Conversation(id: id, kind: .group, name: name, createdAt: store.now, memberCount: 1)
+        try store.insert(conversation, pair: nil)
+        try join(user, .owner, .member, conversation, in: store)
+        try add(others, to: &conversation, by: user, in: store)
+        try store.update(conversation)
+        return try get(id, by: user, in: store)
+    }
+
+    /// Renames a group; nil removes the name.
+    package func rename(
+        _ id: ConversationID, to name: String?, by user: UserID, in store: some MessagingStore
+    ) throws -> MemberConversation {
+        var found = try get(id, by: user, for: .rename, in: store)
+        guard found.conversation.name != name else { return found }
+        found.conversation.name = name
+        found.conversation.version = found.conversation.change()
+        try store.update(found.conversation)
+        return found
+    }
+
+    package func change(
+        _ id: ConversationID, settings: ConversationSettings, by user: UserID, in store: some MessagingStore
+    ) throws -> MemberConversation {
+        var found = try get(id, by: user, for: .changeSettings, in: store)
+        guard found.conversation.settings != settings else { return found }
+        found.conversation.settings = settings
+        found.access.settings = settings
+        found.conversation.version = found.conversation.change()
+        try store.update(found.conversation)
+        return found
+    }
+
+    func checkActive(_ user: UserID, in store: some MessagingStore) throws {
+        guard try store.isActive(user) else { throw Problem(.forbidden, "This account is disabled.") }
+    }
+
+    private func checkCount(of user: UserID, in store: some MessagingStore) throws {
+        guard try store.conversationCount(of: user) < limits.conversations else {
+            throw Problem(.conflict, "You have \(limits.conversations) conversations, the most one may have.")
+        }
+    }
+}

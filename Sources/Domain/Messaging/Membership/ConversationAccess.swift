@@ -1,0 +1,145 @@
+package import Model
+
+/// What somebody wants to do in a conversation.
+package enum ConversationAction: Hashable, Sendable {
+    /// The conversation's document and what their spans have of it.
+    case read
+    /// What happens from now on.
+    case listen
+    /// Write, react, pin one's own view, mark, type, and call.
+    case write
+    /// Pin a message for everybody.
+    case pin
+    case rename
+    /// Who may write, add and rename; how long messages stay.
+    case changeSettings
+    case addMember
+    case makeLink
+    /// Of somebody else, with that role.
+    case removeMember(MemberRole)
+    /// Of somebody else: from the first role to the second.
+    case changeRole(MemberRole, MemberRole)
+    case handOver
+    case leave
+    /// A message of somebody else, for all.
+    case deleteOthersMessage
+    case acceptInvitation
+}
+
+/// Decides what somebody may do in a conversation. Every command, read, search and event asks here.
+///
+/// Who was never in it does not learn that it exists.
+package struct ConversationAccess: Hashable, Sendable {
+    package var kind: ConversationKind
+    package var settings: ConversationSettings
+    package var state: MemberState
+    package var role: MemberRole
+    package var spans: MembershipSpans
+
+    package init(
+        kind: ConversationKind, settings: ConversationSettings, state: MemberState, role: MemberRole,
+        spans: MembershipSpans
+    ) {
+        self.kind = kind
+        self.settings = settings
+        self.state = state
+        self.role = role
+        self.spans = spans
+    }
+
+    /// - Throws: why not.
+    package func check(_ action: ConversationAction) throws(Problem) {
+        if let problem = problem(action) { throw problem }
+    }
+
+    /// Why not; nil if it is allowed.
+    package func problem(_ action: ConversationAction) -> Problem? {
+        switch state {
+        case .invited: return problemOfInvited(action)
+        case .left: return problemOfFormer(action)
+        case .member: return problemOfMember(action)
+        }
+    }
+
+    /// Whether a message may be seen by its number. Each number of a page, quote, pin, thread or search is asked about. A
+    /// request of a stranger is seen before it is accepted, a group is not.
+    package func sees(_ number: Int64) -> Bool { (state != .invited || kind == .direct) && spans.contains(number) }
+
+    private func problemOfInvited(_ action: ConversationAction) -> Problem? {
+        switch action {
+        case .read, .acceptInvitation, .leave: nil
+        case .listen where kind == .direct: nil
+        default: Problem(.forbidden, "You were invited to this conversation: accept the invitation first.")
+        }
+    }
+
+    private func problemOfFormer(_ action: ConversationAction) -> Problem? {
+        switch action {
+        // Leaving twice is harmless.
+        case .leave: return nil
+        case .read: return spans.spans.isEmpty ? .notFound("conversation", field: "conversation") : nil
+        default: return Problem(.forbidden, "You are no longer in this conversation.")
+        }
+    }
+
+    private func problemOfMember(_ action: ConversationAction) -> Problem? {
+        switch action {
+        case .read, .listen: return nil
+        // Accepting twice is harmless.
+        case .acceptInvitation: return nil
+        case .write:
+            return kind != .group || settings.allowsWriting(role)
+                ? nil : Problem(.forbidden, "Only administrators may write in this group.")
+        case .pin: return problem(.write)
+        default: break
+        }
+        guard kind == .group else {
+            return Problem(
+                .conflict,
+                kind == .direct
+                    ? "A conversation of two people has no name, settings, roles or other members: make a group."
+                    : "Notes to oneself have no name, settings or members: make a group.")
+        }
+        switch action {
+        case .rename:
+            return settings.allowsRenaming(role)
+                ? nil : Problem(.forbidden, "Only administrators may rename this group.")
+        case .addMember, .makeLink:
+            return settings.allowsAdding(role)
+                ? nil : Problem(.forbidden, "Only administrators may add people to this group.")
+        case .changeSettings:
+            return role >= .admin ? nil : Problem(.forbidden, "Only administrators may change the settings of a group.")
+        case .deleteOthersMessage:
+            return role >= .admin ? nil : Problem(.forbidden, "Only administrators may delete messages of others.")
+        case .removeMember(let other):
+            return role > other && role >= .admin
+                ? nil : Problem(.forbidden, "Administrators may remove members, and the owner everybody else.")
+        case .changeRole(let old, let new):
+            return problem(ofRole: old, to: new)
+        case .handOver:
+            return role == .owner ? nil : Problem(.forbidden, "Only the owner may hand a group over.")
+        default: return nil
+        }
+    }
+
+    private func problem(ofRole old: MemberRole, to new: MemberRole) -> Problem? {
+        guard new != .owner, old != .owner else {
+            return Problem(.conflict, "A group has one owner, who hands it over by POST …/owner.", field: "role")
+        }
+        guard role == .owner || role == .admin && old == .member else {
+            return Problem(.forbidden, "Administrators may make others administrators; only the owner may undo that.")
+        }
+        return nil
+    }
+}
+
+/// Who owns a group after its owner has left: the administrator who joined first, else the member who joined first. Nil if
+/// nobody is left.
+package func successor<ID: Hashable & Comparable>(
+    among members: some Sequence<(user: ID, role: MemberRole, joinedAt: Timestamp)>
+) -> ID? {
+    members.min { left, right in
+        if left.role != right.role { return left.role > right.role }
+        return (left.joinedAt.milliseconds, left.user) < (right.joinedAt.milliseconds, right.user)
+    }?.user
+}

@@ -1,0 +1,60 @@
+/// What a conversation is.
+package enum ConversationKind: String, Hashable, Sendable, CaseIterable {
+    /// Of two people; there is one for each pair, for ever.
+    case direct
+    case group
+    /// One's notes to oneself.
+    case ownNotes = "self"
+}
+
+/// What a member of a group is allowed, beyond what the group's settings allow everybody. In other conversations all are
+/// `member`.
+package enum MemberRole: String, Hashable, Sendable, CaseIterable, Comparable {
+    case member
+    case admin
+    /// A group has exactly one.
+    case owner
+
+    package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+    private var rank: Int {
+        switch self {
+        case .member: 0
+        case .admin: 1
+        case .owner: 2
+        }
+    }
+}
+
+/// Where a member stands in the conversation.
+package enum MemberState: String, Hashable, Sendable, CaseIterable {
+    /// Added by somebody who is no friend, and not accepted yet: sees nothing but the invitation.
+    case invited
+    case member
+    /// Left or was removed: reads what was seen before, and hears nothing.
+    case left
+}
+
+/// Who may do what in a group; in other conversations both may write, and nothing else of it applies.
+package struct ConversationSettings: Hashable, Sendable {
+    package enum Who: String, Hashable, Sendable, CaseIterable {
+        case members
+        case admins
+
+        fileprivate func includes(_ role: MemberRole) -> Bool { self == .members || role >= .admin }
+    }
+
+    package var write: Who
+    package var add: Who
+    package var rename: Who
+
+    package init(write: Who = .members, add: Who = .members, rename: Who = .members) {
+        self.write = write
+        self.add = add
+        self.rename = rename
+    }
+
+    func allowsWriting(_ role: MemberRole) -> Bool { write.includes(role) }
+    func allowsAdding(_ role: MemberRole) -> Bool { add.includes(role) }
+    func allowsRenaming(_ role: MemberRole) -> Bool { rename.includes(role) }
+}

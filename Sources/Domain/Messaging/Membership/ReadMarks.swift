@@ -1,0 +1,67 @@
+/// How far a member has read and received a conversation, and what of it others are shown.
+///
+/// Marks only rise. What others are shown differs from what was read: nothing that was read while receipts were off is shown
+/// later, so that turning them on reveals nothing.
+package struct ReadMarks: Hashable, Sendable {
+    /// Numbers after `from` up to `to`, which others see as read.
+    package struct Shown: Hashable, Sendable {
+        package var from: Int64
+        package var to: Int64
+
+        package init(from: Int64, to: Int64) {
+            self.from = from
+            self.to = to
+        }
+    }
+
+    /// Neighbouring intervals are one; of more than these the oldest is forgotten.
+    package static let maxShown = 32
+
+    package private(set) var read: Int64
+    package private(set) var delivered: Int64
+    package private(set) var shown: [Shown]
+
+    package init(read: Int64 = 0, delivered: Int64 = 0, shown: [Shown] = []) {
+        self.read = read
+        self.delivered = delivered
+        self.shown = shown
+    }
+
+    /// Raises the marks. What was read was delivered too.
+    ///
+    /// - Parameters:
+    ///   - newest: the newest message that the member may see: marks do not go beyond it.
+    ///   - showsReceipts: whether the member lets others see what was read.
+    /// - Returns: whether a mark rose.
+    @discardableResult
+    package mutating func raise(
+        read newRead: Int64 = 0, delivered newDelivered: Int64 = 0, newest: Int64, showsReceipts: Bool
+    ) -> Bool {
+        let before = self
+        let reached = max(read, min(newRead, newest))
+        if showsReceipts, reached > read { show(from: read, to: reached) }
+        read = reached
+        delivered = max(delivered, read, min(newDelivered, newest))
+        return self != before
+    }
+
+    /// After a restore, whose conversation may be shorter than what was read.
+    package mutating func cut(to newest: Int64) {
+        read = min(read, newest)
+        delivered = min(delivered, newest)
+        shown = shown.compactMap { $0.from < newest ? Shown(from: $0.from, to: min($0.to, newest)) : nil }
+    }
+
+    /// Whether others see the message as read.
+    package func isShownAsRead(_ number: Int64) -> Bool { shown.contains { number > $0.from && number <= $0.to } }
+
+    private mutating func show(from: Int64, to: Int64) {
+        if let last = shown.last, last.to == from {
+            shown[shown.count - 1].to = to
+        } else {
+            shown.append(Shown(from: from, to: to))
+            // The oldest are forgotten rather than joined: joined they would show what was read in between.
+            if shown.count > Self.maxShown { shown.removeFirst() }
+        }
+    }
+}

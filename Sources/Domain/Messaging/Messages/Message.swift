@@ -1,0 +1,68 @@
+package import Model
+
+/// A message, as those see it who may.
+package struct Message: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case text
+        /// What happened in the conversation, told by the server.
+        case notice
+    }
+
+    package let conversation: ConversationID
+    /// Its place in the conversation, from 1.
+    package let number: Int64
+    /// The id that its author's client made, by which a repeated request finds it.
+    package let clientID: ClientID
+    package let author: UserID
+    package var sentAt: Timestamp
+    package var kind: Kind
+    /// Nil for a deleted message.
+    package var text: String?
+    package var ranges: [TextRange]
+    /// The conversation's sequence at the last change of anything, and of the text.
+    package var version: Int64
+    package var textVersion: Int64
+    /// Numbers in the same conversation.
+    package var replyTo: Int64?
+    package var editedAt: Timestamp?
+    package var deletedAt: Timestamp?
+    /// Sent to somebody who had blocked the author: the author alone sees it, for ever.
+    package var isWithheld: Bool
+
+    package init(
+        conversation: ConversationID, number: Int64, clientID: ClientID, author: UserID, sentAt: Timestamp,
+        kind: Kind = .text, text: String?, ranges: [TextRange] = [], version: Int64, textVersion: Int64,
+        replyTo: Int64? = nil, editedAt: Timestamp? = nil, deletedAt: Timestamp? = nil, isWithheld: Bool = false
+    ) {
+        self.conversation = conversation
+        self.number = number
+        self.clientID = clientID
+        self.author = author
+        self.sentAt = sentAt
+        self.kind = kind
+        self.text = text
+        self.ranges = ranges
+        self.version = version
+        self.textVersion = textVersion
+        self.replyTo = replyTo
+        self.editedAt = editedAt
+        self.deletedAt = deletedAt
+        self.isWithheld = isWithheld
+    }
+
+    package func isVisible(to user: UserID) -> Bool { !isWithheld || author == user }
+}
+
+/// A former text of a message.
+package struct MessageEdit: Hashable, Sendable {
+    package var textVersion: Int64
+    package var text: String
+    /// When it was written: the message's `sentAt` for the first.
+    package var writtenAt: Timestamp
+
+    package init(textVersion: Int64, text: String, writtenAt: Timestamp) {
+        self.textVersion = textVersion
+        self.text = text
+        self.writtenAt = writtenAt
+    }
+}

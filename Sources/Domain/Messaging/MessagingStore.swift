@@ -1,0 +1,53 @@
+package import Model
+
+/// The storage of conversations, inside one transaction. A thrown error rolls it back.
+package protocol MessagingStore {
+    /// The wall-clock time of the transaction.
+    var now: Timestamp { get }
+
+    // People.
+    /// Whether the user exists and is neither disabled nor deleted.
+    func isActive(_ user: UserID) throws -> Bool
+    func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
+    func areFriends(_ one: UserID, _ other: UserID) throws -> Bool
+
+    // Conversations.
+    func conversation(_ id: ConversationID) throws -> Conversation?
+    func conversation(of pair: ConversationPair) throws -> Conversation?
+    /// - Parameter pair: of a direct conversation or of notes; at most one has it.
+    func insert(_ conversation: Conversation, pair: ConversationPair?) throws
+    func update(_ conversation: Conversation) throws
+    /// The number of conversations that the user is or was a member of.
+    func conversationCount(of user: UserID) throws -> Int
+
+    // Members.
+    func member(_ user: UserID, of conversation: ConversationID) throws -> Member?
+    /// Those of all states after `user` in the order of ids.
+    func members(of conversation: ConversationID, after user: UserID?, limit: Int) throws -> [Member]
+    /// The number of members and invited.
+    func memberCount(of conversation: ConversationID) throws -> Int
+    /// The member who owns a group next: see `successor`.
+    func nextOwner(of conversation: ConversationID) throws -> Member?
+    /// Inserts or replaces.
+    func save(_ member: Member, of conversation: ConversationID) throws
+    func spans(of user: UserID, in conversation: ConversationID) throws -> MembershipSpans
+    func save(_ spans: MembershipSpans, of user: UserID, in conversation: ConversationID) throws
+
+    // Messages.
+    func message(_ number: Int64, in conversation: ConversationID) throws -> Message?
+    /// Those of `numbers` that `user` may see as far as blocks go, at most `limit`, from the end that `isNewestFirst` says.
+    func messages(
+        in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID, isNewestFirst: Bool,
+        limit: Int
+    ) throws -> [Message]
+    /// The message that `author` sent with this client id, and the digest of the request.
+    func message(sentWith clientID: ClientID, by author: UserID) throws -> (message: Message, digest: [UInt8])?
+    /// How many messages `author` has sent in the conversation; counts to `limit`.
+    func messageCount(by author: UserID, in conversation: ConversationID, limit: Int) throws -> Int
+    func insert(_ message: Message, digest: [UInt8]) throws
+    func update(_ message: Message) throws
+    /// Former texts, the oldest first.
+    func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit]
+    func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws
+    func removeEdits(of number: Int64, in conversation: ConversationID) throws
+}

@@ -1,0 +1,186 @@
+import Model
+import TestSupport
+import Testing
+import Wire
+
+@testable import Messaging
+
+@Suite("Messages")
+struct MessageCommandsTests {
+    @Test("numbers are dense, times never fall, and a repetition has the first result")
+    func sending() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let first = try chat.send("**hi** <@all>", to: id, by: 0)
+        chat.store.now = chat.store.now.adding(seconds: -60)
+        let second = try chat.send("there", to: id, by: 1, replyTo: 1)
+        #expect(
+            [first.number, second.number] == [1, 2] && second.sentAt == first.sentAt && second.version > first.version)
+        #expect(first.ranges.map(\.kind) == [.bold, .mention] && second.replyTo == 1)
+
+        let outgoing = OutgoingMessage(clientID: chat.newID(), text: try MessageText("once"), digest: [1])
+        let sent = try chat.commands.send(outgoing, to: id, by: chat.people[0], in: chat.store)
+        // Also after the sender has left.
+        try chat.commands.leave(id, by: chat.people[0], in: chat.store)
+        let again = try chat.commands.send(outgoing, to: id, by: chat.people[0], in: chat.store)
+        #expect(!sent.isDuplicate && again.isDuplicate && sent.message == again.message && sent.message.number == 3)
+        var other = outgoing
+        other.digest = [2]
+        #expect(
+            problem { _ = try chat.commands.send(other, to: id, by: chat.people[0], in: chat.store) } == .clientIDReused
+        )
+        // Another author's id is another one.
+        #expect(try chat.commands.send(outgoing, to: id, by: chat.people[1], in: chat.store).message.number == 4)
+    }
+
+    @Test("a reply is to what its author can see")
+    func replies() throws {
+        let chat = Chat(people: 3)
+        let id = try chat.group([1])
+        try chat.send("early", to: id, by: 0)
+        _ = try chat.commands.add([chat.people[2]], to: id, by: chat.people[0], in: chat.store)
+        for number: Int64 in [1, 2, 0, -1, .max] {
+            #expect(problem { try chat.send("re", to: id, by: 2, replyTo: number) } == .notFound)
+        }
+        #expect(try chat.send("re", to: id, by: 1, replyTo: 1).number == 2)
+    }
+
+    @Test("a text is edited by its author, from the version that they saw")
+    func editing() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let sent = try chat.send("one", to: id, by: 1)
+        func edit(_ text: String, basedOn version: Int64, by person: Int = 1) throws -> Message {
+            try chat.commands.edit(
+                1, in: id, text: MessageText(text), basedOn: version, by: chat.people[person], store: chat.store)
+        }
+        let edited = try edit("two", basedOn: sent.textVersion)
+        #expect(edited.text == "two" && edited.editedAt != nil && edited.textVersion > sent.textVersion)
+        #expect(try edit("two", basedOn: sent.textVersion) == edited, "a repetition")
+        #expect(problem { _ = try edit("three", basedOn: sent.textVersion) } == .conflict)
+        #expect(problem { _ = try edit("three", basedOn: edited.textVersion, by: 0) } == .forbidden)
+        _ = try edit("three", basedOn: edited.textVersion)
+        let former = try chat.commands.edits(of: 1, in: id, by: chat.people[0], store: chat.store)
+        #expect(former.map(\.text) == ["one", "two"])
+    }
+
+    @Test("a deleted message is a number without text, former ones included")
+    func deleting() throws {
+        let chat = Chat(people: 3)
+        let id = try chat.group([1, 2])
+        let sent = try chat.send("secret", to: id, by: 1)
+        _ = try chat.commands.edit(
+            1, in: id, text: MessageText("hidden"), basedOn: sent.textVersion, by: chat.people[1], store: chat.store)
+        #expect(
+            problem { _ = try chat.commands.delete(1, in: id, by: chat.people[2], store: chat.store) } == .forbidden)
+        let deleted = try chat.commands.delete(1, in: id, by: chat.people[0], store: chat.store)
+        #expect(deleted.text == nil && deleted.ranges.isEmpty && deleted.deletedAt != nil)
+        #expect(try chat.commands.delete(1, in: id, by: chat.people[1], store: chat.store) == deleted)
+        #expect(try chat.commands.edits(of: 1, in: id, by: chat.people[1], store: chat.store).isEmpty)
+        #expect(
+            problem {
+                _ = try chat.commands.edit(
+                    1, in: id, text: MessageText("x"), basedOn: deleted.textVersion, by: chat.people[1],
+                    store: chat.store)
+            } == .conflict)
+        #expect(try chat.page(of: id, by: 2).messages == [deleted])
+    }
+
+    @Test("messages to somebody who has blocked their author are the author's alone, for ever")
+    func withheld() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.commands.createDirect(
+            with: chat.people[1], id: chat.newID(), by: chat.people[0], in: chat.store
+        )
+        .found.conversation.id
+        try chat.send("one", to: id, by: 0)
+        chat.store.blocks.insert([chat.people[0], chat.people[1]])
+        try chat.send("two", to: id, by: 0)
+        chat.store.blocks = []
+        try chat.send("three", to: id, by: 0)
+        #expect(try chat.texts(id, by: 0) == ["one", "two", "three"])
+        #expect(try chat.texts(id, by: 1) == ["one", "three"])
+        #expect(
+            problem { _ = try chat.commands.message(2, in: id, by: chat.people[1], store: chat.store) } == .notFound)
+        #expect(problem { _ = try chat.commands.delete(2, in: id, by: chat.people[1], store: chat.store) } == .notFound)
+        #expect(problem { try chat.send("re", to: id, by: 1, replyTo: 2) } == .notFound)
+    }
+
+    @Test("pages both ways and around a message speak for all numbers of their range")
+    func pages() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        for number in 1...10 { try chat.send("\(number)", to: id, by: number % 2) }
+        func page(_ anchor: PageAnchor, _ limit: Int = 3) throws -> ([Int64], ClosedRange<Int64>?, Bool, Bool) {
+            let page = try chat.page(anchor, of: id, limit: limit, by: 0)
+            return (page.messages.map(\.number), page.range, page.hasEarlier, page.hasLater)
+        }
+        #expect(try page(.newest) == ([8, 9, 10], 8...10, true, false))
+        #expect(try page(.before(8)) == ([5, 6, 7], 5...7, true, true))
+        #expect(try page(.before(3)) == ([1, 2], 1...2, false, true))
+        #expect(try page(.before(1)) == ([], nil, false, true))
+        #expect(try page(.after(8)) == ([9, 10], 9...10, true, false))
+        #expect(try page(.after(10)) == ([], nil, true, false))
+        #expect(try page(.around(5)) == ([4, 5, 6], 4...6, true, true))
+        #expect(try page(.around(1), 4) == ([1, 2, 3], 1...3, false, true))
+        #expect(try page(.before(.max)) == ([8, 9, 10], 8...10, true, false))
+        #expect(try page(.after(.min)) == ([1, 2, 3], 1...3, false, true))
+        #expect(try page(.around(.min)).0 == [1] && page(.around(.max)).0 == [9, 10])
+    }
+
+    @Test("whatever happens, pages from either end have the same messages: those that may be seen")
+    func model() throws {
+        let seed = freshSeed()
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<40 {
+            let chat = Chat(people: 3)
+            let id = try chat.group([1, 2])
+            var seen: [Set<Int64>] = [[], [], []]
+            var isIn = [true, true, true]
+            for _ in 0..<60 {
+                let person = Int.random(in: 1...2, using: &random)
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0:
+                    try chat.commands.leave(id, by: chat.people[person], in: chat.store)
+                    isIn[person] = false
+                case 1:
+                    _ = try chat.commands.add([chat.people[person]], to: id, by: chat.people[0], in: chat.store)
+                    isIn[person] = true
+                case 2:
+                    let number = Int64.random(in: 1...20, using: &random)
+                    _ = try? chat.commands.delete(number, in: id, by: chat.people[0], store: chat.store)
+                default:
+                    let message = try chat.send("x", to: id, by: 0)
+                    for reader in 0...2 where isIn[reader] { seen[reader].insert(message.number) }
+                }
+            }
+            for reader in 0...2 {
+                // Who has left and has seen nothing has never been there.
+                guard isIn[reader] || !seen[reader].isEmpty else {
+                    #expect(problem { _ = try chat.page(of: id, by: reader) } == .notFound, "seed \(seed)")
+                    continue
+                }
+                let limit = Int.random(in: 1...7, using: &random)
+                let backwards = try walk(chat, id, reader, limit, from: .newest) { .before($0.lowerBound) }
+                let forwards = try walk(chat, id, reader, limit, from: .after(0)) { .after($0.upperBound) }
+                #expect(backwards.sorted() == seen[reader].sorted(), "seed \(seed)")
+                #expect(forwards == seen[reader].sorted(), "seed \(seed)")
+            }
+        }
+    }
+
+    private func walk(
+        _ chat: Chat, _ id: ConversationID, _ reader: Int, _ limit: Int, from anchor: PageAnchor,
+        next: (ClosedRange<Int64>) -> PageAnchor
+    ) throws -> [Int64] {
+        var numbers: [Int64] = []
+        var anchor = anchor
+        for _ in 0..<200 {
+            let page = try chat.page(anchor, of: id, limit: limit, by: reader)
+            numbers += page.messages.map(\.number)
+            guard let range = page.range else { break }
+            anchor = next(range)
+        }
+        return numbers
+    }
+}
