@@ -106,6 +106,34 @@ struct MessageCommandsTests {
         #expect(problem { try chat.send("re", to: id, by: 1, replyTo: 2) } == .notFound)
     }
 
+    @Test("texts that were written while blocked are their author's alone, and later ones are not")
+    func withheldEdits() throws {
+        let chat = Chat(people: 2)
+        let (ann, ben) = (chat.people[0], chat.people[1])
+        let id = try chat.commands.createDirect(with: ben, id: chat.newID(), by: ann, in: chat.store).found.conversation
+            .id
+        var shown = try chat.send("one", to: id, by: 0)
+        func edit(_ text: String) throws {
+            shown = try chat.commands.edit(
+                1, in: id, text: MessageText(text), basedOn: shown.textVersion, by: ann, store: chat.store)
+        }
+        func former(_ person: Int) throws -> [String] {
+            try chat.commands.edits(of: 1, in: id, by: chat.people[person], store: chat.store).map(\.text)
+        }
+        let before = try chat.page(of: id, by: 1).messages
+        chat.store.blocks.insert([ann, ben])
+        try edit("two")
+        try edit("three")
+        #expect(try chat.page(of: id, by: 1).messages == before, "nothing has changed for the other")
+        #expect(try former(1) == [] && chat.texts(id, by: 0) == ["three"] && former(0) == ["one", "two"])
+        chat.store.blocks = []
+        try edit("four")
+        #expect(try chat.texts(id, by: 1) == ["four"])
+        #expect(try former(1) == ["one"] && former(0) == ["one", "two", "three"])
+        _ = try chat.commands.delete(1, in: id, by: ann, store: chat.store)
+        #expect(try chat.texts(id, by: 1) == [""])
+    }
+
     @Test("pages both ways and around a message speak for all numbers of their range")
     func pages() throws {
         let chat = Chat(people: 2)

@@ -68,8 +68,10 @@ extension ConversationCommands {
             throw Problem(.conflict, "A message can be edited \(limits.edits) times.")
         }
         let edit = MessageEdit(
-            textVersion: message.textVersion, text: former, writtenAt: message.editedAt ?? message.sentAt)
+            textVersion: message.textVersion, text: former, writtenAt: message.editedAt ?? message.sentAt,
+            isWithheld: message.isTextWithheld)
         try store.insert(edit, of: number, in: id)
+        message.isTextWithheld = try isWithheld(from: user, found.conversation, in: store)
         message.text = text.text
         message.ranges = RangeFinder.ranges(in: text.text).ranges
         message.editedAt = store.now

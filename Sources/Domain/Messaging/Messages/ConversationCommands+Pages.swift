@@ -51,12 +51,15 @@ extension ConversationCommands {
         return message
     }
 
-    /// The former texts of a message, the oldest first; none of a deleted one. Who left sees those that were there.
+    /// The former texts of a message, the oldest first; none of a deleted one. Who left sees those that were there, and who
+    /// had blocked the author none that were written meanwhile.
     package func edits(
         of number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> [MessageEdit] {
         let shown = try message(number, in: id, by: user, store: store)
-        return try store.edits(of: number, in: id).filter { $0.textVersion < shown.textVersion }
+        return try store.edits(of: number, in: id).filter {
+            $0.textVersion < shown.textVersion && (!$0.isWithheld || shown.author == user)
+        }
     }
 
     private static func before(_ number: Int64) -> Int64 { number > 1 ? number - 1 : 0 }
@@ -106,18 +109,24 @@ private struct PageReader<Store: MessagingStore> {
         return messages
     }
 
-    /// Who left sees messages as they were then, but for those that were deleted since.
+    /// Who left sees messages as they were then, but for those that were deleted since; and nobody but their author sees
+    /// texts that are withheld.
     private func asSeen(_ message: Message) throws -> Message {
-        guard message.deletedAt == nil, let until = found.access.spans.span(of: message.number)?.untilSequence,
-            message.textVersion > until
-        else { return message }
+        let until = found.access.spans.span(of: message.number)?.untilSequence ?? .max
+        let isAuthor = message.author == user
+        guard message.deletedAt == nil, message.textVersion > until || message.isTextWithheld && !isAuthor else {
+            return message
+        }
         let edits = try store.edits(of: message.number, in: id)
-        guard let index = edits.lastIndex(where: { $0.textVersion <= until }) else { return message }
+        guard let index = edits.lastIndex(where: { $0.textVersion <= until && (!$0.isWithheld || isAuthor) }) else {
+            return message
+        }
         var seen = message
         seen.text = edits[index].text
         seen.ranges = RangeFinder.ranges(in: edits[index].text).ranges
         (seen.textVersion, seen.version) = (edits[index].textVersion, edits[index].textVersion)
         seen.editedAt = index == 0 ? nil : edits[index].writtenAt
+        seen.isTextWithheld = false
         return seen
     }
 }

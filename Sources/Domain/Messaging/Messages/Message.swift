@@ -28,6 +28,8 @@ package struct Message: Hashable, Sendable {
     package var deletedAt: Timestamp?
     /// Sent to somebody who had blocked the author: the author alone sees it, for ever.
     package var isWithheld: Bool
+    /// Edited while the author was blocked: the author alone sees this text, and the other the last one before it.
+    package var isTextWithheld = false
 
     package init(
         conversation: ConversationID, number: Int64, clientID: ClientID, author: UserID, sentAt: Timestamp,
@@ -59,10 +61,13 @@ package struct MessageEdit: Hashable, Sendable {
     package var text: String
     /// When it was written: the message's `sentAt` for the first.
     package var writtenAt: Timestamp
+    /// The author alone sees it: see `Message.isTextWithheld`.
+    package var isWithheld: Bool
 
-    package init(textVersion: Int64, text: String, writtenAt: Timestamp) {
+    package init(textVersion: Int64, text: String, writtenAt: Timestamp, isWithheld: Bool = false) {
         self.textVersion = textVersion
         self.text = text
         self.writtenAt = writtenAt
+        self.isWithheld = isWithheld
     }
 }
