@@ -129,6 +129,7 @@ let package = Package(
         module("Domain", "Webhooks", ["Wire", "Model"]),
         module("Domain", "Accounts", ["Model", "Webhooks"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
+        module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
         module("Domain", "Messaging", ["Model"]),
 
@@ -140,7 +141,7 @@ let package = Package(
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module(
             "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
-        module("Adapters", "Storage", ["Model", "Accounts", "Calls", "Voice", "Webhooks", grdb, sqlite]),
+        module("Adapters", "Storage", ["Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
@@ -172,7 +173,8 @@ let package = Package(
         module(
             "", "Services",
             [
-                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Calls", "Voice", "Webhooks",
+                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Friends", "Calls", "Voice",
+                "Webhooks",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
                 "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap,
             ]),
@@ -181,7 +183,8 @@ let package = Package(
         module(
             "", "WebAPI",
             [
-                "SDP", "Model", "Accounts", "Calls", "Voice", "Webhooks", "Storage", "MediaFiles", "Tokens", "Realtime",
+                "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks", "Storage", "MediaFiles", "Tokens",
+                "Realtime",
                 "Services", "CWebFiles", hummingbird, hummingbirdServer, httpTypes, nioCore, crypto, logging,
             ], excluding: ["Web"]),
 
@@ -189,7 +192,7 @@ let package = Package(
         module(
             "", "Server",
             [
-                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Calls", "Voice", "Webhooks",
+                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks",
                 "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens",
                 "Storage", "Bus", "Gateway",
                 "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
@@ -268,11 +271,13 @@ let package = Package(
                 "switchboard-load", "Audio", "Containers", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP",
                 "SDP", "SecureMedia", "Wire",
             ]),
-        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "SDP", nioPosix]),
+        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "Friends", "SDP", nioPosix]),
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
         tests("MessagingTests", ["TestSupport", "Messaging", "Model", "Wire"]),
+        tests(
+            "FriendsTests", ["TestSupport", "Friends", "Accounts", "Model", "Storage", "Tokens", "Webhooks", "Wire"]),
         tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",

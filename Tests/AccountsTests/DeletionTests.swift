@@ -22,7 +22,7 @@ import Testing
         #expect(try await commands.search("Ann", by: ben.principal).items.isEmpty)
         let shown = try await commands.profile(of: ann.user.id)
         #expect(shown.displayName == DeletedUser.name && shown.deleted == true && shown.languages.isEmpty)
-        #expect(await problem { _ = try await commands.block(ann.user.id, by: ben.principal) }?.kind == .notFound)
+        #expect(await problem { _ = try await accounts.block(ann.user.id, by: ben.principal) }?.kind == .notFound)
         let again = try await accounts.signUp("Ann Lee", email: "Ann@example.org")
         #expect(again.user.id != ann.user.id)
         #expect(try await accounts.store.read { try $0.erasureCount() } == 1)

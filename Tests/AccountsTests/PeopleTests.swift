@@ -148,9 +148,9 @@ import Tokens
         }
         let before = try await seen()
         #expect(before.map(\.displayName) == ["Ann", "Ann", "Ann"])
-        let first = try await commands.block(ben.user.id, by: ann.principal)
-        #expect(first.positions[.user(ann.user.id)]?.sequence == 2)
-        #expect(try await commands.block(ben.user.id, by: ann.principal).positions.isEmpty)
+        let first = try await scratch.block(ben.user.id, by: ann.principal)
+        #expect(first[.user(ann.user.id)]?.sequence == 2)
+        #expect(try await scratch.block(ben.user.id, by: ann.principal).isEmpty)
         #expect(try await seen() == before)
         #expect(try await commands.blocks(of: ann.principal).items.map(\.id) == [ben.user.id])
         #expect(try await commands.blocks(of: ben.principal).items.isEmpty)
@@ -158,11 +158,11 @@ import Tokens
         #expect(try await commands.unblock(ben.user.id, by: ann.principal).positions.isEmpty)
         #expect(scratch.changes(of: ann.user.id).map(\.type) == ["signIn", "block", "block"])
         #expect(scratch.changes(of: ann.user.id)[1].data.contains("\"blocked\":true"))
-        #expect(await problem { _ = try await commands.block(ann.user.id, by: ann.principal) }?.field == "user")
+        #expect(await problem { _ = try await scratch.block(ann.user.id, by: ann.principal) }?.field == "user")
         _ = try await commands.setDisabled(true, email: "ann@example.org")
         #expect(await problem { _ = try await commands.profile(of: ann.user.id) }?.kind == .notFound)
         let nobody = UserID.make(at: scratch.time.now)
-        #expect(await problem { _ = try await commands.block(nobody, by: ann.principal) }?.kind == .notFound)
+        #expect(await problem { _ = try await scratch.block(nobody, by: ann.principal) }?.kind == .notFound)
     }
 
     @Test func endpointsProveThemselves() async throws {

@@ -52,6 +52,13 @@ func problem(_ work: () async throws -> Void) async -> Problem? {
     await #expect(throws: Problem.self) { try await work() }
 }
 
+extension ScratchAccounts {
+    /// As `FriendCommands.block` does it.
+    func block(_ user: UserID, by principal: Principal) async throws -> [StreamName: Position] {
+        try await store.write { try $0.addBlock(of: user, by: principal) }.positions
+    }
+}
+
 extension SignedIn {
     var principal: Principal { Principal(user: user.id, signIn: session.id) }
 }

@@ -56,4 +56,10 @@ package struct AccountOutcome<Value: Sendable>: Sendable {
     package var positions: [StreamName: Position]
     /// A file of the removed data; the caller removes it.
     package var removedFile: FileID?
+
+    package init(value: Value, positions: [StreamName: Position], removedFile: FileID? = nil) {
+        self.value = value
+        self.positions = positions
+        self.removedFile = removedFile
+    }
 }

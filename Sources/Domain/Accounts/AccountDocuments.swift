@@ -31,6 +31,7 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var languages: [String]
     package var callWaiting: Bool
     package var presence: PresenceVisibility
+    package var reach: Reach
     package var createdAt: Timestamp
 }
 
@@ -38,6 +39,14 @@ package struct OwnProfile: Codable, Hashable, Sendable {
 package enum PresenceVisibility: String, Codable, Hashable, Sendable {
     case everyone
     case nobody
+}
+
+/// By what others find a user.
+package enum Reach: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Also by the words of the name.
+    case everybody
+    /// By the whole e-mail address, the id or a contact link; by friends also by name.
+    case exact
 }
 
 /// A sign-in on a device. In JSON: `session`.

@@ -14,6 +14,7 @@ package struct UserRecord: Hashable, Sendable {
     /// Whether a second call rings during a call.
     package var callWaiting: Bool
     package var presence: PresenceVisibility
+    package var reach: Reach
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
     /// Set together with `disabledAt`. Only the id remains of a deleted user.
@@ -22,7 +23,7 @@ package struct UserRecord: Hashable, Sendable {
     package init(
         id: UserID, email: String? = nil, passwordHash: String? = nil, displayName: String, photoURL: String? = nil,
         languages: [String] = [], callWaiting: Bool = false, presence: PresenceVisibility = .everyone,
-        createdAt: Timestamp, disabledAt: Timestamp? = nil, deletedAt: Timestamp? = nil
+        reach: Reach = .everybody, createdAt: Timestamp, disabledAt: Timestamp? = nil, deletedAt: Timestamp? = nil
     ) {
         self.id = id
         self.email = email
@@ -32,6 +33,7 @@ package struct UserRecord: Hashable, Sendable {
         self.languages = languages
         self.callWaiting = callWaiting
         self.presence = presence
+        self.reach = reach
         self.createdAt = createdAt
         self.disabledAt = disabledAt
         self.deletedAt = deletedAt
@@ -46,7 +48,7 @@ package struct UserRecord: Hashable, Sendable {
     package var ownProfile: OwnProfile {
         OwnProfile(
             id: id, email: email, displayName: displayName, photoURL: photoURL, languages: languages,
-            callWaiting: callWaiting, presence: presence, createdAt: createdAt)
+            callWaiting: callWaiting, presence: presence, reach: reach, createdAt: createdAt)
     }
 }
 

@@ -56,16 +56,18 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
     package var languages: [String]?
     package var callWaiting: Bool?
     package var presence: PresenceVisibility?
+    package var reach: Reach?
 
     package init(
         displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
-        presence: PresenceVisibility? = nil
+        presence: PresenceVisibility? = nil, reach: Reach? = nil
     ) {
         self.displayName = displayName
         self.photoURL = photoURL
         self.languages = languages
         self.callWaiting = callWaiting
         self.presence = presence
+        self.reach = reach
     }
 }
 

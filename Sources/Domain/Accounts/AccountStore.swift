@@ -30,11 +30,11 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, Even
     func insertErasure(of user: UserID, photo: FileID?) throws
     /// The subjects of an issuer that those of `users` have who have one.
     func outsideSubjects(of users: [UserID], issuer: String) throws -> [UserID: String]
-    /// Users whose names match all `terms` as word prefixes, after `cursor`: those who are not disabled, without
-    /// `excluded`; all if that is nil.
+    /// Users whose names match all `terms` as word prefixes, after `cursor`: those who are not disabled and whom `reader`
+    /// may find by name, without the reader; all if that is nil.
     func users(
-        matching terms: [String], except excluded: UserID?, after cursor: NameCursor?, limit: Int
-    ) throws -> [(user: UserRecord, cursor: NameCursor)]
+        matching terms: [String], for reader: UserID?, after cursor: NameCursor?, limit: Int
+    ) throws -> [(user: UserRecord, cursor: NameCursor, isFriend: Bool)]
     /// All users in the order of their ids.
     func users(after id: UserID?, limit: Int) throws -> [UserRecord]
 

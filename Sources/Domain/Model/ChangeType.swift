@@ -9,6 +9,10 @@ package enum UserChangeType: String, Hashable, Sendable, CaseIterable {
     case profile
     /// The user has blocked or unblocked somebody.
     case block
+    /// A friend or a request is new or has changed.
+    case friend
+    /// A friendship or a request is over.
+    case friendRemoved = "friend.removed"
     case signIn
     case signOut
     case voiceCreated = "voice.created"

@@ -90,6 +90,7 @@ package enum Entities {
     package enum Recording {}
     package enum Webhook {}
     package enum Event {}
+    package enum Report {}
 }
 
 /// A person with an account.
@@ -120,3 +121,5 @@ package typealias RecordingID = Identifier<Entities.Recording>
 package typealias WebhookID = Identifier<Entities.Webhook>
 /// An event that webhooks get.
 package typealias EventID = Identifier<Entities.Event>
+/// A report of one user about another, to the operator.
+package typealias ReportID = Identifier<Entities.Report>

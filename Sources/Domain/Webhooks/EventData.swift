@@ -62,6 +62,17 @@ package enum EventData {
         return writer.text
     }
 
+    /// Of an event about friends. `by` is who asked, accepted or ended the friendship.
+    package static func friend(_ party: EventParty, by other: EventParty) -> String {
+        var writer = JSONWriter(capacity: 256)
+        writer.object { writer in
+            party.write(to: &writer)
+            writer.name("by")
+            writer.object { other.write(to: &$0) }
+        }
+        return writer.text
+    }
+
     /// Of `webhook.test`.
     package static func test(of webhook: WebhookID) -> String {
         var writer = JSONWriter()

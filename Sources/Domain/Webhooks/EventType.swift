@@ -9,6 +9,9 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case callAnswered = "call.answered"
     case callMissed = "call.missed"
     case callEnded = "call.ended"
+    case friendRequested = "friend.requested"
+    case friendAccepted = "friend.accepted"
+    case friendRemoved = "friend.removed"
     case recordingReady = "recording.ready"
     case transcriptReady = "transcript.ready"
     /// Made by `switchboard webhook test`, for one webhook. Nobody subscribes to it.

@@ -17,6 +17,7 @@ extension ServerConfiguration {
             .signals: perMinute(\.limits.signalsPerMinute), .searches: perMinute(\.limits.searchesPerMinute),
             .voiceMessages: perMinute(\.limits.voiceMessagesPerMinute), .photos: perMinute(\.limits.photosPerMinute),
             .credentials: perMinute(\.limits.credentialsPerMinute),
+            .friendRequests: .perHour(self[\.limits.friendRequestsPerHour]),
             .serverKeys: perMinute(\.limits.keyRequestsPerMinute),
             .signUps: .perHour(self[\.accounts.signUpsPerHour]),
         ]

@@ -27,6 +27,8 @@ package enum ControlRequest: Codable, Sendable {
     /// Sends a test event: only in the running server.
     case webhookTest(id: String)
     case webhookReplay(id: String, since: String)
+    /// The newest reports of users about others.
+    case reportList(count: Int)
     /// The audit log since a time, or for so long, as text or as JSON.
     case audit(since: String, json: Bool)
     /// Makes a backup in the directory of this absolute path.

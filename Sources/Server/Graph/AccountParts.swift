@@ -1,6 +1,7 @@
 import Accounts
 import AsyncHTTPClient
 import Foundation
+import Friends
 import Logging
 import MediaFiles
 import Model
@@ -14,6 +15,7 @@ struct AccountParts: Sendable {
     let tokens: AccessTokens
     let verifier: TokenVerifier
     let accounts: AccountCommands
+    let friends: FriendCommands
     let keys: ServerKeyService
     let webhooks: WebhookParts
     private let storage: StorageParts
@@ -37,6 +39,7 @@ struct AccountParts: Sendable {
                 signUp: configuration[\.accounts.signUp],
                 quota: MediaQuota(configuration)),
             uptime: Self.uptime, signInsEnded: signInsEnded, userDisabled: userDisabled, userDeleted: userDeleted)
+        friends = FriendCommands(database: storage.store, secrets: SystemSecrets())
         let issuers = configuration[\.accounts.issuers].map { record in
             ExternalIssuer(
                 issuer: record["issuer"] ?? "", audience: record["audience"] ?? "", jwksURL: record["jwksURL"] ?? "")
@@ -104,6 +107,8 @@ struct AccountParts: Sendable {
                 let lines = try await BackupWork(source: storage.database, files: media).run(to: path)
                 try await record("backup")
                 return ControlResponse(lines: lines)
+            case .reportList(let count):
+                return ControlResponse(lines: try await friends.reports(limit: count).map(\.line))
             case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
                 return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
             case .webhookAdd, .webhookList, .webhookRotate, .webhookRemove, .webhookEnable, .webhookTest,

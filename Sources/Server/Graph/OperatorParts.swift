@@ -29,7 +29,8 @@ struct OperatorParts {
             keys: accounts.keys, secrets: SystemSecrets(), clock: Timestamp.systemClock)
         let table = RouteTable(
             operations: OperatorOperations.all(
-                server, accounts.accounts, calls, accounts.keys, accounts.webhooks.commands, sessions),
+                server, accounts.accounts, calls, accounts.keys, accounts.webhooks.commands, accounts.friends,
+                sessions),
             schemas: OperatorOperations.schemas, about: .operators, version: ServerVersion.text,
             authenticator: authenticator,
             operators: OperatorAuthenticator(

@@ -119,7 +119,7 @@ struct ServiceGraph: Sendable {
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,
                 tokens: accounts.verifier, retention: product?.retention, logger: Logger(label: "housekeeping")),
-            accounts.keys.audit, dispatcher,
+            FriendClock(friends: accounts.friends, logger: Logger(label: "friends")), accounts.keys.audit, dispatcher,
         ]
         if let product {
             services += product.calls.services + [product.voice.transcripts, product.eraser]
@@ -170,7 +170,7 @@ struct ServiceGraph: Sendable {
     ) -> RouteTable {
         let (people, calls, media, voice) = (accounts.accounts, product.calls, product.media, product.voice.service)
         let photos = PhotoService(store: storage.store, accounts: people, files: media.files)
-        let profiles = ProfileOperations.all(people, photos) { user, isShown in
+        let profiles = ProfileOperations.all(people, accounts.friends, photos) { user, isShown in
             hub.setPresenceShown(isShown, of: user)
         } blocked: { user, other in
             hub.hidePresence(of: user, from: other)
@@ -187,6 +187,7 @@ struct ServiceGraph: Sendable {
                 transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
                 + PhotoOperations.all(photos)
+                + FriendOperations.all(accounts.friends) + ContactOperations.all(accounts.friends)
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
                 + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)

@@ -1,5 +1,6 @@
 import Accounts
 import Calls
+import Friends
 import Logging
 import MediaFiles
 import Model
@@ -37,6 +38,7 @@ struct ErasureRun {
     private mutating func run(_ step: ErasureStep) async throws {
         let (user, batch) = (erasure.user, AccountEraser.batch)
         switch step {
+        case .friends: try await leaveFriends()
         case .calls: try await leaveCalls()
         case .voiceMessages: try await eraseVoiceMessages()
         case .recordings: try await eraseTracks()
@@ -73,6 +75,12 @@ struct ErasureRun {
             eraser.discard(user)
             try await checkpoint()
         }
+    }
+
+    private mutating func leaveFriends() async throws {
+        let (user, batch) = (erasure.user, AccountEraser.batch)
+        while try await transaction({ try $0.removeFriendRecords(about: user, limit: batch) }) > 0 {}
+        while try await transaction({ try $0.eraseReports(by: user, limit: batch) }) > 0 {}
     }
 
     private mutating func leaveCalls() async throws {

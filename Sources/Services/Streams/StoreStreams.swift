@@ -1,5 +1,6 @@
 import Accounts
 package import Calls
+import Friends
 package import Model
 package import Realtime
 package import Storage
@@ -68,12 +69,19 @@ package struct StoreStreams: StreamSource {
             guard let account = try transaction.user(user) else { throw Problem.notFound("stream", field: "stream") }
             let calls = try commands.liveCalls(of: user, in: transaction)
             let me = try StoreTransaction.json(account.ownProfile)
+            let friends = try transaction.newestFriends(of: user, limit: FriendRules.snapshotLimit + 1)
+            let shown = try friends.prefix(FriendRules.snapshotLimit).map {
+                try StoreTransaction.json(FriendDocument($0.record, $0.user.profile))
+            }
             var writer = JSONWriter(capacity: 1024)
             writer.object { writer in
                 writer.name("me")
                 writer.write(json: me)
                 writer.name("calls")
                 writer.array(calls) { $1.write(to: &$0, at: now) }
+                writer.name("friends")
+                writer.array(shown) { $0.write(json: $1) }
+                if friends.count > shown.count { writer.member("moreFriends", true) }
             }
             return writer.bytes
         case .call(let id):

@@ -18,7 +18,7 @@ struct Switchboard: AsyncParsableCommand {
         version: ServerVersion.text,
         subcommands: [
             Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Webhook.self,
-            Audit.self,
+            Report.self, Audit.self,
             Migrate.self, Backup.self, Restore.self, Settings.self,
         ])
 }

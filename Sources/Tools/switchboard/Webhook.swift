@@ -25,7 +25,7 @@ struct Webhook: AsyncParsableCommand {
         @Option(
             help: """
                 An event: user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, \
-                recording.ready or transcript.ready. Repeat it, or separate events by commas; without it, all.
+                friend.requested, friend.accepted, friend.removed, recording.ready or transcript.ready. Repeat it, or separate events by commas; without it, all.
                 """)
         var event: [String] = []
 

@@ -76,6 +76,8 @@ struct SchemaExamples {
         "request": requestID,
         "sdp": "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nt=0 0\r\n",
         "text": "Hello",
+        "token": "c2VjcmV0LWxpbmstdG9rZW4tb2YtNDMtY2hhcmFjdGU",
+        "kind": "contact",
         "title": "The request is not valid",
         "url": "/v1/media/\(identifier)?user=\(identifier)&expires=1769852000&signature=c2lnbmF0dXJl",
         "urls": "turn:192.0.2.1:3478",

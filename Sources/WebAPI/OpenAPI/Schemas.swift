@@ -1,27 +1,29 @@
+import Accounts
 import Calls
 import Model
 import Services
 
 /// The schemas that several operations share.
 package enum Schemas {
-    package static let all: [(String, Schema)] = [
-        ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
-        ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
-        ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
-        ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", mediaLink),
-        ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
-        ("RecordingTranscript", recordingTranscript), ("Caption", caption),
-        ("Positions", .map(.named("Position"))), ("UserPage", userPage), ("NewDevice", newDevice),
-        ("SessionDescription", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
-        ("TrackSource", trackSource), ("MediaChange", mediaChange), ("CallResult", callResult),
-        ("CallPage", .object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())])),
-        ("CallDocument", .object([.required("call", .named("Call"))])),
-        ("RecordingList", .object([.required("recordings", .list(.named("Recording")))])),
-        ("RecordingMixResult", recordingMixResult), ("VoiceMessageResult", voiceMessageResult),
-        ("TranscriptResult", transcriptResult("Transcript")),
-        ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
-        ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
-    ]
+    package static let all: [(String, Schema)] =
+        [
+            ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
+            ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
+            ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
+            ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", mediaLink),
+            ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
+            ("RecordingTranscript", recordingTranscript), ("Caption", caption),
+            ("Positions", .map(.named("Position"))), ("UserPage", userPage), ("NewDevice", newDevice),
+            ("SessionDescription", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
+            ("TrackSource", trackSource), ("MediaChange", mediaChange), ("CallResult", callResult),
+            ("CallPage", .object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())])),
+            ("CallDocument", .object([.required("call", .named("Call"))])),
+            ("RecordingList", .object([.required("recordings", .list(.named("Recording")))])),
+            ("RecordingMixResult", recordingMixResult), ("VoiceMessageResult", voiceMessageResult),
+            ("TranscriptResult", transcriptResult("Transcript")),
+            ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
+            ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
+        ] + FriendOperations.schemas + ContactOperations.schemas
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
     static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
@@ -51,6 +53,10 @@ package enum Schemas {
         photoURL, .required("languages", .list(.text())),
         .required("callWaiting", .boolean, "Whether a second call rings during a call."),
         .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is online."),
+        .required(
+            "reach", .choice(Reach.allCases.map(\.rawValue)),
+            "Who finds this user by name: everybody, or friends alone. `exact` leaves the whole e-mail address, the id and "
+                + "the contact link."),
         .required("createdAt", .time),
     ])
 

@@ -1,4 +1,5 @@
 package import Accounts
+package import Friends
 import HTTPTypes
 package import Model
 package import Services
@@ -9,11 +10,11 @@ package enum ProfileOperations {
     ///   - presenceChanged: called when a user changes who sees their presence.
     ///   - blocked: called when a user (the first) has blocked another.
     package static func all(
-        _ accounts: AccountCommands, _ photos: PhotoService,
+        _ accounts: AccountCommands, _ friends: FriendCommands, _ photos: PhotoService,
         presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
         blocked: @escaping @Sendable (UserID, UserID) -> Void
     ) -> [Operation] {
-        me(accounts, photos, presenceChanged) + users(accounts) + blocks(accounts, blocked)
+        me(accounts, photos, presenceChanged) + users(accounts) + blocks(accounts, friends, blocked)
     }
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
@@ -46,6 +47,7 @@ package enum ProfileOperations {
                     .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
                     .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
                     .optional("presence", .choice(["everyone", "nobody"])),
+                    .optional("reach", .choice(Reach.allCases.map(\.rawValue))),
                 ]),
                 responses: [.ok(.named("Me"))]
             ) { request in
@@ -63,7 +65,8 @@ package enum ProfileOperations {
         [
             Operation(
                 name: "users.search", method: .get, path: "/v1/users",
-                summary: "Find users by their complete e-mail address, or by the beginning of a word of their name.",
+                summary:
+                    "Find users by their complete e-mail address or id, or by the beginning of a word of their name.",
                 parameters: [
                     .query("query", .text(minimum: 2, maximum: 254), isRequired: true, "The search text."), limit,
                     cursor,
@@ -90,7 +93,7 @@ package enum ProfileOperations {
     }
 
     private static func blocks(
-        _ accounts: AccountCommands, _ blocked: @escaping @Sendable (UserID, UserID) -> Void
+        _ accounts: AccountCommands, _ friends: FriendCommands, _ blocked: @escaping @Sendable (UserID, UserID) -> Void
     ) -> [Operation] {
         let user = Operation.Parameter.path("user", .identifier, "The user's id.")
         return [
@@ -106,12 +109,13 @@ package enum ProfileOperations {
             Operation(
                 name: "blocks.add", method: .put, path: "/v1/blocks/{user}",
                 summary:
-                    "Block a user: their calls and voice messages do not arrive, and they are not notified.",
+                    "Block a user: their calls, voice messages and requests do not arrive, and they are not notified. A friendship "
+                    + "ends.",
                 parameters: [user],
                 problems: [.notFound]
             ) { request in
                 let (user, principal) = (try request.identifier("user") as UserID, try request.requirePrincipal())
-                let outcome = try await accounts.block(user, by: principal)
+                let outcome = try await friends.block(user, by: principal)
                 blocked(principal.user, user)
                 return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },

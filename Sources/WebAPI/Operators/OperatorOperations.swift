@@ -1,4 +1,5 @@
 package import Accounts
+package import Friends
 import Model
 package import Services
 
@@ -7,17 +8,18 @@ package enum OperatorOperations {
     /// - Parameter calls: nil without the api.
     package static func all(
         _ server: OperatedServer, _ accounts: AccountCommands, _ calls: CallService?, _ keys: ServerKeyService,
-        _ webhooks: WebhookCommands, _ sessions: OperatorSessions
+        _ webhooks: WebhookCommands, _ friends: FriendCommands, _ sessions: OperatorSessions
     ) -> [Operation] {
         OperatorSessionOperations.all(sessions, keys) + OperatorServerOperations.all(server, keys.audit)
             + OperatorUserOperations.all(accounts, keys.audit)
             + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? []) + OperatorKeyOperations.all(keys)
             + OperatorWebhookOperations.all(webhooks)
+            + OperatorReportOperations.all(friends)
     }
 
     package static let schemas: [(String, Schema)] =
         Schemas.all + ServerUserOperations.schemas + OperatorUserOperations.schemas + OperatorKeyOperations.schemas
-        + OperatorWebhookOperations.schemas + OperatorServerOperations.schemas
+        + OperatorWebhookOperations.schemas + OperatorServerOperations.schemas + OperatorReportOperations.schemas
 }
 
 extension OpenAPIDocument.About {

@@ -86,6 +86,7 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case calls
     case signals
     case searches
+    case friendRequests
     case voiceMessages
     case photos
     case credentials

@@ -45,6 +45,9 @@ package enum EventSchemas {
         case .callAnswered: "A user who was called has accepted."
         case .callMissed: "A call stopped ringing a user, who neither accepted nor declined."
         case .callEnded: "A call has ended."
+        case .friendRequested: "A user was asked to become a friend. What a block withholds is no event."
+        case .friendAccepted: "A user's request to become a friend was accepted."
+        case .friendRemoved: "A friendship was ended, by a block too. The deletion of a user is `user.deleted`."
         case .recordingReady: "The files of a recording are complete."
         case .transcriptReady: "The transcript of a recording is complete, or failed."
         case .webhookTest: "The operator tests the webhook: `switchboard webhook test`."
@@ -65,6 +68,7 @@ package enum EventSchemas {
         case .callRinging: "CallRingingData"
         case .callAnswered, .callMissed: "CallEventData"
         case .callEnded: "CallEndedData"
+        case .friendRequested, .friendAccepted, .friendRemoved: "FriendEventData"
         case .recordingReady: "RecordingReadyData"
         case .transcriptReady: "TranscriptReadyData"
         case .webhookTest: "WebhookTestData"
@@ -114,6 +118,13 @@ package enum EventSchemas {
                 ])
         ),
         ("CallEventData", .object(call + ofUser)),
+        (
+            "FriendEventData",
+            .object(
+                ofUser + [
+                    .required("by", .named("EventParty"), "Who asked, accepted or ended the friendship.")
+                ])
+        ),
         (
             "CallEndedData",
             .object(

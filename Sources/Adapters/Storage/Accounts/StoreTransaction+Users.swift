@@ -5,7 +5,7 @@ package import Model
 extension StoreTransaction {
     static let userColumns = """
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
-        u.created_at, u.disabled_at, u.deleted_at
+        u.created_at, u.disabled_at, u.deleted_at, u.reach
         """
 
     static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
@@ -16,7 +16,8 @@ extension StoreTransaction {
             languages: try row.text(start + 5).split(separator: ",").map(String.init),
             callWaiting: try row.bool(start + 6),
             presence: PresenceVisibility(rawValue: try row.text(start + 7)) ?? .nobody,
-            createdAt: try row.time(start + 8), disabledAt: try row.timeIfPresent(start + 9),
+            reach: Reach(rawValue: try row.text(start + 11)) ?? .exact, createdAt: try row.time(start + 8),
+            disabledAt: try row.timeIfPresent(start + 9),
             deletedAt: try row.timeIfPresent(start + 10))
     }
 
@@ -43,8 +44,8 @@ extension StoreTransaction {
             """
             INSERT INTO users (
                 id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
-                disabled_at, deleted_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING
+                disabled_at, deleted_at, reach)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT DO NOTHING
             """, Self.values(of: user))
         guard inserted == 1 else { return false }
         try writeWords(of: user)
@@ -57,7 +58,7 @@ extension StoreTransaction {
             """
             UPDATE users SET email = ?2, email_key = ?3, password_hash = ?4, display_name = ?5, photo_url = ?6,
                 languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11,
-                deleted_at = ?12
+                deleted_at = ?12, reach = ?13
             WHERE id = ?1
             """, Self.values(of: user))
         guard before?.displayName != user.displayName || user.deletedAt != nil else { return }
@@ -94,20 +95,22 @@ extension StoreTransaction {
     /// Scans the words that begin with the longest of `terms`. A user with several such words appears at the first; the
     /// other terms are looked up user by user.
     package func users(
-        matching terms: [String], except excluded: UserID?, after cursor: NameCursor?, limit: Int
-    ) throws -> [(user: UserRecord, cursor: NameCursor)] {
+        matching terms: [String], for reader: UserID?, after cursor: NameCursor?, limit: Int
+    ) throws -> [(user: UserRecord, cursor: NameCursor, isFriend: Bool)] {
         let sorted = terms.sorted { $0.unicodeScalars.count > $1.unicodeScalars.count }
         guard let first = sorted.first else { return [] }
         let others = sorted.dropFirst().prefix(3)
         var text = """
-            SELECT w.word, \(Self.userColumns) FROM name_words w JOIN users u ON u.id = w.user_id
-            WHERE w.word >= ?1 AND w.word < ?2 AND (?3 = '' OR (w.user_id <> ?3 AND u.disabled_at IS NULL))
+            SELECT w.word, f.user_id, \(Self.userColumns) FROM name_words w JOIN users u ON u.id = w.user_id
+            LEFT JOIN friends f ON f.owner = ?3 AND f.user_id = w.user_id AND f.state = 'friend'
+            WHERE w.word >= ?1 AND w.word < ?2 AND (?3 = '' OR (w.user_id <> ?3 AND u.disabled_at IS NULL
+                    AND (u.reach = 'everybody' OR f.user_id IS NOT NULL)))
                 AND (w.word > ?4 OR (w.word = ?4 AND w.user_id > ?5))
                 AND NOT EXISTS (
                     SELECT 1 FROM name_words e WHERE e.user_id = w.user_id AND e.word >= ?1 AND e.word < w.word)
             """
         var arguments: [SQLValue] = [
-            .text(first), .text(Self.end(ofPrefix: first)), .text(excluded?.text ?? ""), .text(cursor?.word ?? ""),
+            .text(first), .text(Self.end(ofPrefix: first)), .text(reader?.text ?? ""), .text(cursor?.word ?? ""),
             .text(cursor?.user.text ?? ""), .integer(limit),
         ]
         for other in others {
@@ -120,8 +123,8 @@ extension StoreTransaction {
         }
         text += " ORDER BY w.word, w.user_id LIMIT ?6"
         return try sql.query(text, arguments).map { row in
-            let user = try Self.user(row, from: 1)
-            return (user, NameCursor(word: try row.text(0), user: user.id))
+            let user = try Self.user(row, from: 2)
+            return (user, NameCursor(word: try row.text(0), user: user.id), try !row.isNull(1))
         }
     }
 
@@ -140,7 +143,7 @@ extension StoreTransaction {
             .id(user.id), .text(user.email), .text(user.email.map { AccountRules.emailKey($0) }),
             .text(user.passwordHash), .text(user.displayName), .text(user.photoURL),
             .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
-            .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt),
+            .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt), .text(user.reach.rawValue),
         ]
     }
 }

@@ -57,7 +57,7 @@ extension AccountCommands {
         let limit = try Self.limit(limit)
         let after = try cursor.map { try NameCursor(text: $0) }
         return try await database.readAccounts { store in
-            let found = try store.users(matching: terms, except: nil, after: after, limit: limit + 1)
+            let found = try store.users(matching: terms, for: nil, after: after, limit: limit + 1)
             let page = found.prefix(limit)
             let ids = try store.outsideSubjects(of: page.map(\.user.id), issuer: UserReference.issuer)
             return AccountPage(

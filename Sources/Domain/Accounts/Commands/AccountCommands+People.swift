@@ -2,8 +2,9 @@ package import Model
 
 // Search and blocking.
 extension AccountCommands {
-    /// Searches for other users: by a complete e-mail address, or by the prefixes of words in their names. Users who
-    /// blocked the principal are found as well: a block must not be visible.
+    /// Searches for other users: by a complete e-mail address or id, or by the prefixes of words in their names, if they
+    /// are reached by name. Friends come first in each page. Users who blocked the principal are found as well: a block
+    /// must not be visible.
     package func search(
         _ query: String, by principal: Principal, limit: Int = 20, cursor: String? = nil
     ) async throws -> AccountPage<UserProfile> {
@@ -12,14 +13,10 @@ extension AccountCommands {
             throw Problem.invalid("query", "A query has 2 to 254 characters.")
         }
         let limit = try Self.limit(limit)
+        if let id = UserID(query) { return try await onlyUser(principal) { try $0.user(id) } }
         if query.contains("@") {
             let key = AccountRules.emailKey(query)
-            let users = try await database.readAccounts { store -> [UserProfile] in
-                guard let user = try store.user(emailKey: key), user.disabledAt == nil, user.id != principal.user
-                else { return [] }
-                return [user.profile]
-            }
-            return AccountPage(items: users, nextCursor: nil)
+            return try await onlyUser(principal) { try $0.user(emailKey: key) }
         }
         let terms = Array(SearchTerms.terms(in: query).prefix(4))
         guard let longest = terms.map(\.unicodeScalars.count).max(), longest >= 2 else {
@@ -27,11 +24,22 @@ extension AccountCommands {
         }
         let after = try cursor.map { try NameCursor(text: $0) }
         let found = try await database.readAccounts { store in
-            try store.users(matching: terms, except: principal.user, after: after, limit: limit + 1)
+            try store.users(matching: terms, for: principal.user, after: after, limit: limit + 1)
         }
         let page = found.prefix(limit)
+        let sorted = page.filter(\.isFriend) + page.filter { !$0.isFriend }
         return AccountPage(
-            items: page.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
+            items: sorted.map(\.user.profile), nextCursor: found.count > limit ? page.last?.cursor.text : nil)
+    }
+
+    private func onlyUser(
+        _ principal: Principal, _ find: @escaping @Sendable (any AccountStore) throws -> UserRecord?
+    ) async throws -> AccountPage<UserProfile> {
+        let users = try await database.readAccounts { store -> [UserProfile] in
+            guard let user = try find(store), user.disabledAt == nil, user.id != principal.user else { return [] }
+            return [user.profile]
+        }
+        return AccountPage(items: users, nextCursor: nil)
     }
 
     /// A user's profile. A user who blocked the reader looks the same; of a deleted user only the id remains.
@@ -42,23 +50,6 @@ extension AccountCommands {
             }
             return user.profile
         }
-    }
-
-    /// Blocks a user's calls and voice messages and hides the principal's presence. The blocked user cannot notice it:
-    /// calls ring until they are missed, messages seem to be sent, and the profile stays visible.
-    package func block(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
-        guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
-        let written = try await database.writeAccounts { store in
-            guard let other = try store.user(user), other.deletedAt == nil else {
-                throw Problem.notFound("user", field: "user")
-            }
-            // A request may still run when its user is deleted.
-            _ = try store.existingUser(principal.user)
-            if try store.block(user, by: principal.user) {
-                try store.append(.block, BlockChange(user: user, blocked: true), to: principal.user)
-            }
-        }
-        return AccountOutcome(value: (), positions: written.positions)
     }
 
     package func unblock(_ user: UserID, by principal: Principal) async throws -> AccountOutcome<Void> {
@@ -93,6 +84,23 @@ extension AccountCommands {
             throw Problem.invalid("cursor", "This cursor does not belong to this list.")
         }
         return user
+    }
+}
+
+extension AccountStore {
+    /// Blocks a user's calls and voice messages and hides the principal's presence. The blocked user cannot notice it:
+    /// calls ring until they are missed, messages seem to be sent, and the profile stays visible. `FriendCommands.block`
+    /// also ends what the two are to each other.
+    package func addBlock(of user: UserID, by principal: Principal) throws {
+        guard user != principal.user else { throw Problem.invalid("user", "You cannot block yourself.") }
+        guard let other = try self.user(user), other.deletedAt == nil else {
+            throw Problem.notFound("user", field: "user")
+        }
+        // A request may still run when its user is deleted.
+        _ = try existingUser(principal.user)
+        if try block(user, by: principal.user) {
+            try append(.block, BlockChange(user: user, blocked: true), to: principal.user)
+        }
     }
 }
 

@@ -21,6 +21,7 @@ extension AccountCommands {
             if let languages { user.languages = languages }
             if let callWaiting = change.callWaiting { user.callWaiting = callWaiting }
             if let presence = change.presence { user.presence = presence }
+            if let reach = change.reach { user.reach = reach }
             return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
     }

@@ -89,7 +89,7 @@ package final class AccountCommands: Sendable {
 
 extension AccountStore {
     /// The user. Throws a problem if there is none: a token may outlive its account.
-    func existingUser(_ id: UserID) throws -> UserRecord {
+    package func existingUser(_ id: UserID) throws -> UserRecord {
         guard let user = try user(id), user.deletedAt == nil else { throw AccountCommands.deleted }
         guard user.disabledAt == nil else { throw AccountCommands.disabled }
         return user

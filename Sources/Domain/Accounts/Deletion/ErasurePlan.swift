@@ -3,7 +3,7 @@
 ///
 /// Others' messages and tracks stay, and so do calls, in which the user is shown as `DeletedUser.name`.
 package enum ErasurePlan {
-    package static let rules: [ErasureRule] = accounts + calls + voice + log + operation
+    package static let rules: [ErasureRule] = accounts + friends + calls + voice + log + operation
 
     /// Rows that belong to the user alone, which the step `rows` removes.
     package static var rowsToRemove: [ErasureRule] { rules.filter { $0.moment == .step(.rows) && $0.fate == .removed } }
@@ -12,7 +12,8 @@ package enum ErasurePlan {
         // Only the id remains, and when the account was created and deleted.
         ErasureRule(
             "users", .cleared, .atOnce, users: ["id"],
-            personal: ["email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence"]),
+            personal: ["email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence"],
+            others: ["reach"]),
         ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
         ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),
         // Digests, which name nobody and refuse the tokens of deleted users.
@@ -31,6 +32,19 @@ package enum ErasurePlan {
             key: ["id"]),
         ErasureRule("invites", .kept, .never, users: ["used_by"], others: ["hash"]),
         ErasureRule("files:photo", .removed, .step(.calls)),
+    ]
+
+    private static let friends = [
+        // Others see that the friendship or request is over; the rest goes with the rows.
+        ErasureRule(
+            "friends", .removed, .step(.rows), users: ["owner", "user_id"], personal: ["note"], others: ["state"],
+            key: ["owner", "user_id"]),
+        ErasureRule(
+            "contact_links", .removed, .step(.rows), users: ["user_id"], others: ["hash"], key: ["user_id"]),
+        // Of reports by the user; those about the user keep the id and what others wrote.
+        ErasureRule(
+            "reports", .cleared, .step(.friends), users: ["reporter", "user_id"], personal: ["text"],
+            others: ["id", "reason"]),
     ]
 
     private static let calls = [

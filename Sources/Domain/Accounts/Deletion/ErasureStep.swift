@@ -3,6 +3,8 @@ package import Model
 /// The steps of an erasure, in their order. Each works in small transactions and may be repeated: what is gone already
 /// is not found again.
 package enum ErasureStep: String, Hashable, Sendable, CaseIterable {
+    /// Others lose the user as a friend, and reports by the user lose their texts.
+    case friends
     /// The user leaves all calls, and the photo is removed.
     case calls
     case voiceMessages = "voice_messages"
@@ -20,7 +22,7 @@ package enum ErasureStep: String, Hashable, Sendable, CaseIterable {
     /// What was deleted leaves the files of the database.
     case checkpoint
 
-    package static let first = ErasureStep.calls
+    package static let first = ErasureStep.friends
 
     /// Nil after the last.
     package var next: ErasureStep? {

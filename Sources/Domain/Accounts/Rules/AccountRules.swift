@@ -53,6 +53,25 @@ package enum AccountRules {
         return name
     }
 
+    /// A text that others read, such as a note. Empty is allowed; what is invisible or changes the text direction is not.
+    package static func text(
+        _ text: String, field: String, characters: Int, mayHaveLines: Bool = false
+    ) throws -> String {
+        // A character may have many bytes: bounded before they are counted.
+        guard text.utf8.count <= 8 * characters, text.count <= characters else {
+            throw Problem.invalid(field, "\(field) has at most \(characters) characters.")
+        }
+        let text = trimmed(text)
+        let line = mayHaveLines ? String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }) : text
+        if let disallowed = NameCharacters.firstDisallowed(in: line) {
+            throw Problem.invalid(
+                field,
+                "\(field) must not contain \(NameCharacters.name(of: disallowed)): it is invisible or changes the text "
+                    + "direction.")
+        }
+        return text
+    }
+
     /// Language tags in the order of preference, without duplicates.
     package static func languages(_ tags: [String], field: String = "languages") throws -> [String] {
         guard tags.count <= 16 else { throw Problem.invalid(field, "At most 16 languages.") }
@@ -112,7 +131,7 @@ package enum AccountRules {
 }
 
 extension AccountRules {
-    static func trimmed(_ text: String) -> String {
+    package static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })

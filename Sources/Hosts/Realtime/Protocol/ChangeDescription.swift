@@ -22,6 +22,9 @@ extension UserChangeType {
         case .call: "A call rings, the user's own part in it has changed, or it has ended."
         case .profile: "The user's own profile or settings have changed."
         case .block: "The user has blocked or unblocked somebody."
+        case .friend: "A friend, or a request that was received or sent, is new or has changed."
+        case .friendRemoved:
+            "A friendship is over, or a request was cancelled or declined here, has expired, or is gone with a block."
         case .signIn: "The user has signed in on a device."
         case .signOut: "A sign-in has ended."
         case .voiceCreated: "A voice message was sent by or to the user. Its audio has a link in `voice.get`."
@@ -38,6 +41,8 @@ extension UserChangeType {
         case .call: .document("Call")
         case .profile: .document("Me")
         case .block: .object([.required("user", .identifier), .required("blocked", .boolean)])
+        case .friend: .document("Friend")
+        case .friendRemoved: .object([.required("user", .identifier, "The other user.")])
         case .signIn, .signOut: .object([.required("session", .identifier)])
         case .voiceCreated: .document("VoiceMessage", without: ["audio", "transcript"])
         case .voiceTranscribed: .object(Self.voice + [.required("transcript", .document("Transcript"))])

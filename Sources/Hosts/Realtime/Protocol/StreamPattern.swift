@@ -38,7 +38,8 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
     package var meaning: String {
         switch self {
         case .user:
-            "What concerns one user alone: their calls, profile, blocks, sign-ins, voice messages and recordings."
+            "What concerns one user alone: their calls, profile, friends, blocks, sign-ins, voice messages "
+                + "and recordings."
         case .call: "One call with its participants. A call that rings, or is created, brings its stream by itself."
         case .signals:
             "The mailbox of one endpoint in one call: signals of other endpoints, and notices of the gateway. It comes "
@@ -70,6 +71,10 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                 .required(
                     "calls", .list(.document("Call")), "The live calls that the user is invited to, is in, or may join."
                 ),
+                .required(
+                    "friends", .list(.document("Friend")),
+                    "Friends, and requests that were received or sent: the newest 200."),
+                .optional("moreFriends", .boolean, "True if there are more, which `friends.list` has."),
             ])
         case .call: .object([.required("call", .document("Call"))])
         case .signals:

@@ -37,6 +37,10 @@ extension SettingsTable {
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
             "Searches for people a minute."
         ).live
+        let friendRequestsPerHour = Setting<Int>(
+            "limits.friendRequestsPerHour", default: 50, in: 1...1_000_000,
+            "Requests to become friends that a user may make an hour."
+        ).live
         let keyRequestsPerMinute = Setting<Int>(
             "limits.keyRequestsPerMinute", default: 6000, in: 1...1_000_000,
             "Requests with one server key a minute."

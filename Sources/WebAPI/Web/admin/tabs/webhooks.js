@@ -10,6 +10,8 @@ const COLUMNS = ["Name", "State", "Address", "Events", "Deliveries"];
 const EVENTS = [
     ["user.created", "A user was created"], ["user.disabled", "A user was disabled"], ["user.deleted", "A user was deleted"],
     ["call.ringing", "A call rings for a user"], ["call.answered", "A call was answered"], ["call.missed", "A call was missed"],
+    ["friend.requested", "A user was asked to be a friend"], ["friend.accepted", "A user's request was accepted"],
+    ["friend.removed", "A friendship ended"],
     ["call.ended", "A call ended"], ["recording.ready", "A recording can be read"],
     ["transcript.ready", "A transcript can be read"],
 ];

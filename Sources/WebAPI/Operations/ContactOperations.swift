@@ -1,0 +1,91 @@
+import Accounts
+package import Friends
+import HTTPTypes
+import Model
+
+/// Operations of contact links, and of reports to the operator.
+package enum ContactOperations {
+    package static func all(_ friends: FriendCommands) -> [Operation] {
+        [makeLink(friends), removeLink(friends), link(friends), report(friends)]
+    }
+
+    private struct MadeLink: Encodable { var token: String }
+
+    private static func makeLink(_ friends: FriendCommands) -> Operation {
+        Operation(
+            name: "me.makeLink", method: .post, path: "/v1/me/link",
+            summary:
+                "Make a link by which others find the user, whatever `reach` is. An earlier one stops working. The token "
+                + "cannot be read again.",
+            responses: [
+                .created(.object([.required("token", .text(), "For `GET /v1/links/{token}`: 43 characters.")]))
+            ]
+        ) { request in
+            try .json(MadeLink(token: try await friends.makeLink(of: request.requirePrincipal())), status: 201)
+        }
+    }
+
+    private static func removeLink(_ friends: FriendCommands) -> Operation {
+        Operation(
+            name: "me.removeLink", method: .delete, path: "/v1/me/link",
+            summary: "Remove the user's link: it stops working."
+        ) { request in
+            try await friends.removeLink(of: request.requirePrincipal())
+            return .noContent
+        }
+    }
+
+    private struct Link: Encodable {
+        var kind = "contact"
+        var user: UserProfile
+    }
+
+    private static func link(_ friends: FriendCommands) -> Operation {
+        Operation(
+            name: "links.get", method: .get, path: "/v1/links/{token}",
+            summary: "What a link is for: a contact link has the profile of its owner.",
+            parameters: [.path("token", .text(minimum: 1, maximum: 128), "The link's token.")],
+            responses: [.ok(.named("Link"))], problems: [.notFound], limit: .searches
+        ) { request in
+            guard let token = request.parameters["token"] else { throw Problem.notFound("link", field: "token") }
+            return try .json(Link(user: try await friends.contact(token, for: request.requirePrincipal())))
+        }
+    }
+
+    private struct Reported: Encodable { var duplicate: Bool? }
+
+    private static func report(_ friends: FriendCommands) -> Operation {
+        Operation(
+            name: "reports.create", method: .post, path: "/v1/reports",
+            summary: "Report a user to the operator, who reads it. At most \(FriendRules.reportsPerDay) a day.",
+            body: .object([
+                .required("clientID", .identifier, "A UUID; a request repeated with it is executed once."),
+                .required("user", .identifier),
+                .required("reason", .choice(ReportRecord.Reason.allCases.map(\.rawValue))),
+                .optional("text", .text(maximum: FriendRules.reportCharacters)),
+            ]),
+            responses: [
+                .created(.named("ReportResult"), "It is stored."), .ok(.named("ReportResult"), "It was stored before."),
+            ],
+            problems: [.notFound, .clientIDReused]
+        ) { request in
+            let isDuplicate = try await friends.report(
+                request.decode(FriendCommands.Report.self), by: request.requirePrincipal())
+            return try .json(Reported(duplicate: isDuplicate ? true : nil), status: isDuplicate ? 200 : 201)
+        }
+    }
+
+    package static let schemas: [(String, Schema)] = [
+        (
+            "Link",
+            .object([
+                .required("kind", .text(), "`contact`. Clients ignore kinds they do not know."),
+                .optional("user", .named("User"), "The owner of a contact link."),
+            ])
+        ),
+        (
+            "ReportResult",
+            .object([.optional("duplicate", .boolean, "The request was already executed.")])
+        ),
+    ]
+}
