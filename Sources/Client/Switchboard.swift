@@ -8,7 +8,7 @@ import NIOPosix
 /// When it breaks, it is opened again, streams are resumed, and pending requests are sent again without being carried
 /// out twice. ``close()`` ends everything.
 ///
-/// ``incomingCalls``, ``profileChanges``, ``connectionChanges`` and ``tokenChanges`` go on when the user signs out, or is
+/// ``incomingCalls``, ``profileChanges``, ``Friends/all``, ``connectionChanges`` and ``tokenChanges`` go on when the user signs out, or is
 /// signed out by the server, and for the user who signs in next: read each once, for as long as the app runs. Only
 /// ``close()`` ends them. Everything about a call or another user ends with the sign-in.
 ///

@@ -55,6 +55,37 @@ struct SwitchboardClientScenarios {
         for client in [ann, ben, elsewhere, again] { await client.close() }
     }
 
+    @Test func makesFriends() async throws {
+        let server = try await RealServer()
+        let (ann, annMe) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var lists = await ben.friends.all.makeAsyncIterator()
+        #expect(await lists.next()?.isEmpty == true)
+        let asked = try await ann.friends.request(benMe.id, note: "It is me")
+        #expect(asked.state == .requested && asked.note == "It is me" && asked.expiresAt != nil)
+        #expect(await lists.next()?.map(\.state) == [.received])
+        #expect(try await ben.friends.accept(annMe.id).state == .friend)
+        #expect(await lists.next()?.map(\.state) == [.friend])
+        let page = try await ann.friends.list(in: .friend, limit: 1)
+        #expect(page.friends.map(\.id) == [benMe.id] && page.nextCursor == nil)
+        try await ann.friends.remove(benMe.id)
+        #expect(await lists.next()?.isEmpty == true)
+        try await ann.friends.request(benMe.id)
+        #expect(await lists.next()?.count == 1)
+        try await ben.friends.decline(annMe.id)
+        #expect(await lists.next()?.isEmpty == true)
+
+        #expect(try await ann.changeProfile(ProfileChange(reach: .exact)).reach == .exact)
+        #expect(try await ben.searchUsers("ann").isEmpty)
+        let token = try await ann.makeContactLink()
+        let link = try await ben.link(token)
+        #expect(link.kind == .contact && link.user?.id == annMe.id)
+        try await ann.removeContactLink()
+        await #expect(throws: SwitchboardError.self) { try await ben.link(token) }
+        try await ben.report(annMe.id, reason: .spam, text: "Three requests a day")
+        for client in [ann, ben] { await client.close() }
+    }
+
     @Test func incomingCallsGoOnAfterACallerHungUpAndAfterSigningInAnew() async throws {
         let server = try await RealServer()
         let (ann, _) = try await server.person("Ann")

@@ -1,5 +1,6 @@
 import Calls
 import Foundation
+import Friends
 import SDP
 import Testing
 
@@ -34,6 +35,16 @@ struct DocumentedLimitTests {
         let signals = try documentation(of: "Calls/Signal.swift")
         #expect(signals.contains("answered within \(rules.offerSeconds) seconds"))
         #expect(signals.contains("ICE candidates, at most \(rules.batchLimit);"))
+    }
+
+    @Test func areThoseOfFriends() throws {
+        let text = try documentation(of: "Friends/Friends.swift")
+        #expect(text.contains("A snapshot has the newest \(FriendRules.snapshotLimit);"))
+        #expect(text.contains("A request waits for \(FriendRules.requestSeconds / 86_400) days."))
+        #expect(text.contains("at most \(FriendRules.noteCharacters) characters."))
+        #expect(text.contains("if \(FriendRules.sentLimit) requests wait already"))
+        #expect(text.contains("at most \(FriendRules.reportsPerDay) a day."))
+        #expect(FriendRules.reportCharacters == 2000 && text.contains("at most 2,000 characters."))
     }
 
     @Test func areThoseOfLegs() throws {

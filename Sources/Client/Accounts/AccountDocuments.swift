@@ -15,6 +15,19 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         public static let nobody = Self(rawValue: "nobody")
     }
 
+    /// By what others find a user. Newer servers may have more.
+    public struct Reach: RawRepresentable, Hashable, Sendable, Codable {
+        /// The choice as it stands in JSON.
+        public let rawValue: String
+        /// Takes any choice.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Also by the words of the name.
+        public static let everybody = Self(rawValue: "everybody")
+        /// By the whole e-mail address, the id or the contact link; by friends also by name.
+        public static let exact = Self(rawValue: "exact")
+    }
+
     /// The user's id.
     public var id: UserID
     /// The e-mail address; absent for users of an external issuer.
@@ -29,6 +42,8 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var callWaiting: Bool
     /// Who may see whether the user is online.
     public var presence: PresenceVisibility
+    /// By what others find the user; absent from older servers.
+    public var reach: Reach?
     /// When the account was created.
     public var createdAt: Date
 }
@@ -131,16 +146,19 @@ public struct ProfileChange: Codable, Hashable, Sendable {
     public var callWaiting: Bool?
     /// Who may see whether the user is online.
     public var presence: Me.PresenceVisibility?
+    /// By what others find the user.
+    public var reach: Me.Reach?
 
     /// Changes what is given.
     public init(
         displayName: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
-        presence: Me.PresenceVisibility? = nil
+        presence: Me.PresenceVisibility? = nil, reach: Me.Reach? = nil
     ) {
         self.displayName = displayName
         self.languages = languages
         self.callWaiting = callWaiting
         self.presence = presence
+        self.reach = reach
     }
 }
 

@@ -93,7 +93,7 @@ struct CallBook: Sendable {
                 switch content {
                 case .call(let call): applyUserStream(call, for: me)
                 case .profile(let me): [.profile(me)]
-                case .participant, .signal, .leg, .unknown: []
+                case .participant, .signal, .leg, .friend, .friendRemoved, .unknown: []
                 }
             }
         }
@@ -113,7 +113,7 @@ struct CallBook: Sendable {
                 } else {
                     call.participants.append(participant)
                 }
-            case .signal, .leg, .profile, .unknown: break
+            case .signal, .leg, .profile, .friend, .friendRemoved, .unknown: break
             }
         }
         return store(call, hasOwnStream: true, for: me)

@@ -9,6 +9,7 @@ extension RealtimeEndpoint {
             }
         }
         if stream.hasPrefix("presence:") { return deliver(delivery, toPresence: UserID(String(stream.dropFirst(9)))) }
+        if stream.hasPrefix("user:"), friendBook.apply(delivery) { friendUpdates.send(friendBook.all) }
         guard let user else { return }
         for event in book.apply(delivery, of: stream, for: user) { handle(event) }
         expectStreams()
@@ -73,6 +74,7 @@ extension RealtimeEndpoint {
         guard error == .closed else { return }
         incoming.finish()
         profiles.finish()
+        friendUpdates.finish()
         connections.finish()
     }
 }

@@ -24,6 +24,8 @@ actor RealtimeEndpoint {
     var liveCalls: [CallID: LiveCall] = [:]
     let incoming = Broadcast<LiveCall>(limit: 64)
     let profiles = Broadcast<Me>(limit: 1)
+    let friendUpdates = Broadcast<[Friend]>(limit: 1)
+    var friendBook = FriendBook()
     let connections = Broadcast<Bool>(limit: 8)
     var isConnected = false
     var presences: [UserID: Broadcast<Presence>] = [:]
@@ -77,13 +79,18 @@ extension RealtimeEndpoint {
     func changeUser() {
         stop(.signedOut)
         book = CallBook()
+        friendBook = FriendBook()
         user = nil
         lastPresence = [:]
     }
 
     /// Connects for the user who has just signed in if anybody reads what only a connection provides.
     func userChanged() {
-        if !(incoming.hasNoListeners && profiles.hasNoListeners && connections.hasNoListeners) { start() }
+        if !(incoming.hasNoListeners && profiles.hasNoListeners && friendUpdates.hasNoListeners
+            && connections.hasNoListeners)
+        {
+            start()
+        }
     }
 
     func incomingCalls() -> AsyncStream<LiveCall> {
@@ -98,6 +105,12 @@ extension RealtimeEndpoint {
     func profileChanges() -> AsyncStream<Me> {
         start()
         return profiles.subscribe()
+    }
+
+    /// The friends and requests: now, if they are known, then whenever they change.
+    func friendLists() -> AsyncStream<[Friend]> {
+        start()
+        return friendUpdates.subscribe(first: friendBook.isKnown ? [friendBook.all] : [])
     }
 
     /// Whether there is a connection: now, then whenever it changes.

@@ -96,6 +96,7 @@ extension ServerFrame {
 extension StreamChange: Decodable {
     private enum Key: String, CodingKey { case seq, type, data }
     private struct Version: Decodable { var version: Int }
+    private struct Removal: Decodable { var user: UserID }
     private struct Payload: Decodable { var superseded: Bool? }
 
     init(from decoder: any Decoder) throws {
@@ -107,6 +108,9 @@ extension StreamChange: Decodable {
             let version = try container.decode(Version.self, forKey: .data).version
             content = .participant(try container.decode(Participant.self, forKey: .data), version: version)
         case "profile": content = .profile(try container.decode(Me.self, forKey: .data))
+        case "friend": content = .friend(try container.decode(Friend.self, forKey: .data))
+        case "friend.removed":
+            content = .friendRemoved(try container.decode(Removal.self, forKey: .data).user)
         case let type where ["offer", "answer", "candidates"].contains(type):
             // A superseded signal has only its sequence.
             let isVoid = try container.decode(Payload.self, forKey: .data).superseded == true

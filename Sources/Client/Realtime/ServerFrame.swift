@@ -45,10 +45,12 @@ enum StreamDocument: Hashable, Sendable {
     case unknown
 }
 
-/// The snapshot of a user's stream: the profile and the user's live calls.
+/// The snapshot of a user's stream: the profile, the user's live calls, and friends.
 struct UserDocument: Decodable, Hashable, Sendable {
     var me: Me
     var calls: [Call]
+    /// Absent from older servers.
+    var friends: [Friend]?
 }
 
 /// One change of a stream.
@@ -61,6 +63,8 @@ struct StreamChange: Hashable, Sendable {
         case signal(Signal)
         case leg(LegNotice)
         case profile(Me)
+        case friend(Friend)
+        case friendRemoved(UserID)
         case unknown(type: String)
     }
 
