@@ -65,14 +65,18 @@ KEY_REACHED = {
 }
 # What an operator reaches, on the operator's port, after signing in with a key of the scope `operator`.
 OPERATOR_REACHED = [
-    "/admin/figures", "/admin/v1/audit", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/server",
+    "/admin/figures", "/admin/v1/audit", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/reports", "/admin/v1/server",
     "/admin/v1/sessions/current", "/admin/v1/settings", "/admin/v1/users", "/admin/v1/users/{joined}",
 ]
 # What no server key reaches: the API of users.
 KEY_NEVER = [
-    ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/calls/{call}"), ("GET", "/v1/calls/{call}/recordings"),
-    ("GET", "/v1/recordings/{recording}"), ("GET", "/v1/recordings/{recording}/transcript"),
-    ("GET", "/v1/recordings/{recording}/transcript/vtt"), ("POST", "/v1/recordings/{recording}/mix"),
+    ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/friends"), ("POST", "/v1/friends"),
+    ("POST", "/v1/friends/{joined}/accept"), ("POST", "/v1/friends/{joined}/decline"),
+    ("DELETE", "/v1/friends/{joined}"), ("POST", "/v1/me/link"), ("DELETE", "/v1/me/link"),
+    ("GET", "/v1/links/x"), ("POST", "/v1/reports"), ("GET", "/v1/calls/{call}"),
+    ("GET", "/v1/calls/{call}/recordings"), ("GET", "/v1/recordings/{recording}"),
+    ("GET", "/v1/recordings/{recording}/transcript"), ("GET", "/v1/recordings/{recording}/transcript/vtt"),
+    ("POST", "/v1/recordings/{recording}/mix"),
     ("POST", "/v1/calls/{call}/leg"), ("POST", "/v1/calls/{call}/whep"), ("POST", "/v1/calls/{call}/end"),
 ]
 COMMAND = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
@@ -263,6 +267,23 @@ OVER_REST = {
 @pytest.mark.parametrize("thing", OVER_REST)
 def test_over_rest(harness, thing, role):
     assert OVER_REST[thing](harness, role) == (role in REACHED[thing]), f"{role}: {ROLES[role]}"
+
+
+# Friends, links and reports are for everybody who is signed in, and each reaches only their own.
+SIGNED_OUT = {"anonymous": 401, "disabled": 403, "revoked": 401, "deleted": 401}
+FRIEND_REQUESTS = [
+    ("GET", "/v1/friends", None, 200), ("POST", "/v1/friends", {"user": "{joined}"}, 400),
+    ("POST", "/v1/friends/{joined}/accept", {}, 404), ("POST", "/v1/friends/{joined}/decline", {}, 404),
+    ("DELETE", "/v1/friends/{joined}", None, 204), ("POST", "/v1/me/link", {}, 201),
+    ("DELETE", "/v1/me/link", None, 204), ("GET", "/v1/links/x", None, 404), ("POST", "/v1/reports", {}, 400),
+]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_friends_over_rest(harness, role):
+    for method, path, body, status in FRIEND_REQUESTS:
+        response = ask(harness, role, method, filled(harness, path), body)
+        assert response.status_code == SIGNED_OUT.get(role, status), (path, response.text)
 
 
 # Server keys: each reaches what its scope says, and nothing that is a user's.

@@ -18,8 +18,8 @@ from switchboard_tests.server import HTTP, Server, refused, tool
 from switchboard_tests.server_keys import ServerKey, audit, create
 
 EVENTS = (
-    "user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, recording.ready, "
-    "transcript.ready"
+    "user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, "
+    "friend.requested, friend.accepted, friend.removed, recording.ready, transcript.ready"
 )
 PROGRAM = ["/bin/sh", "-c", "cat > /dev/null; echo hello"]
 

@@ -24,7 +24,8 @@ from websockets.sync.client import connect
 
 READS = [
     "/admin/v1/sessions/current", "/admin/v1/server", "/admin/v1/settings", "/admin/v1/audit", "/admin/v1/users",
-    "/admin/v1/users/{user}", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/webhooks",
+    "/admin/v1/users/{user}", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/reports",
+    "/admin/v1/webhooks",
     "/admin/v1/webhooks/{webhook}/deliveries", "/admin/figures",
 ]
 WRITES = [
