@@ -24,7 +24,7 @@ extension UserChangeType {
         case .block: "The user has blocked or unblocked somebody."
         case .friend: "A friend, or a request that was received or sent, is new or has changed."
         case .friendRemoved:
-            "A friendship is over, or a request was cancelled or declined here, has expired, or is gone with a block."
+            "A friendship or a request is over: it was ended, cancelled or declined, has expired, or went with a block."
         case .signIn: "The user has signed in on a device."
         case .signOut: "A sign-in has ended."
         case .voiceCreated: "A voice message was sent by or to the user. Its audio has a link in `voice.get`."
