@@ -62,8 +62,8 @@ import Testing
             }
             kept.append(SQLiteDatabase.cacheBytes)
         }
-        // Other tests' databases are small.
-        #expect(kept.allSatisfy { (8 << 20...24 << 20).contains($0) }, "\(kept)")
+        // Other tests' databases count too: without a bound it would grow by 32 MiB.
+        #expect(kept[0] >= 8 << 20 && kept[2] - kept[0] < 8 << 20, "\(kept)")
         await database.close()
     }
 
