@@ -141,7 +141,9 @@ let package = Package(
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
         module(
             "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
-        module("Adapters", "Storage", ["Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks", grdb, sqlite]),
+        module(
+            "Adapters", "Storage",
+            ["Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Webhooks", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
@@ -174,6 +176,7 @@ let package = Package(
             "", "Services",
             [
                 "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Friends", "Calls", "Voice",
+                "Messaging",
                 "Webhooks",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
                 "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap,
@@ -275,7 +278,7 @@ let package = Package(
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
-        tests("MessagingTests", ["TestSupport", "Messaging", "Model", "Wire"]),
+        tests("MessagingTests", ["TestSupport", "Messaging", "Accounts", "Friends", "Model", "Storage", "Wire"]),
         tests(
             "FriendsTests", ["TestSupport", "Friends", "Accounts", "Model", "Storage", "Tokens", "Webhooks", "Wire"]),
         tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),

@@ -34,6 +34,11 @@ final class InMemoryMessagingStore: MessagingStore {
     func update(_ conversation: Conversation) { rows[conversation.id]?.conversation = conversation }
     func conversationCount(of user: UserID) -> Int { rows.values.count { $0.members[user] != nil } }
 
+    func conversations(of user: UserID, after id: ConversationID?, limit: Int) -> [ConversationID] {
+        let all = rows.values.filter { $0.members[user] != nil }.map(\.conversation.id).sorted { $0.text < $1.text }
+        return Array(all.filter { $0.text > id?.text ?? "" }.prefix(limit))
+    }
+
     func member(_ user: UserID, of conversation: ConversationID) -> Member? { rows[conversation]?.members[user] }
     func members(of conversation: ConversationID, after user: UserID?, limit: Int) -> [Member] {
         let all = (rows[conversation]?.members.values.sorted { $0.user.text < $1.user.text } ?? [])
@@ -74,6 +79,14 @@ final class InMemoryMessagingStore: MessagingStore {
     }
     func messageCount(by author: UserID, in conversation: ConversationID, limit: Int) -> Int {
         min(limit, rows[conversation]?.messages.values.count { $0.message.author == author } ?? 0)
+    }
+    func messages(by author: UserID, after clientID: ClientID?, limit: Int) -> [Message] {
+        let all = rows.values.flatMap(\.messages.values).map(\.message).filter { $0.author == author }
+            .sorted { $0.clientID.text < $1.clientID.text }
+        return Array(all.filter { $0.clientID.text > clientID?.text ?? "" }.prefix(limit))
+    }
+    func eraseDigest(of number: Int64, in conversation: ConversationID) {
+        rows[conversation]?.messages[number]?.digest = []
     }
     func insert(_ message: Message, digest: [UInt8]) {
         rows[message.conversation]?.messages[message.number] = (message, digest)

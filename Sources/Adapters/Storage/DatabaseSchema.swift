@@ -3,5 +3,5 @@ package enum DatabaseSchema {
     package static let migrations: [Migration] =
         changeLog + accounts + calls + voice + recordings + transcripts
         + recordedCalls + mixes + captions + recordingAudience + logBounds + signInBounds + mediaUsage + restores
-        + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends
+        + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends + messaging
 }

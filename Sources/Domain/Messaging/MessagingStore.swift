@@ -20,6 +20,9 @@ package protocol MessagingStore {
     /// The number of conversations that the user is or was a member of.
     func conversationCount(of user: UserID) throws -> Int
 
+    /// Those that the user is or was a member of, after `id` in the order of ids.
+    func conversations(of user: UserID, after id: ConversationID?, limit: Int) throws -> [ConversationID]
+
     // Members.
     func member(_ user: UserID, of conversation: ConversationID) throws -> Member?
     /// Those of all states after `user` in the order of ids.
@@ -44,8 +47,12 @@ package protocol MessagingStore {
     func message(sentWith clientID: ClientID, by author: UserID) throws -> (message: Message, digest: [UInt8])?
     /// How many messages `author` has sent in the conversation; counts to `limit`.
     func messageCount(by author: UserID, in conversation: ConversationID, limit: Int) throws -> Int
+    /// What `author` has sent anywhere, after `clientID` in the order of client ids.
+    func messages(by author: UserID, after clientID: ClientID?, limit: Int) throws -> [Message]
     func insert(_ message: Message, digest: [UInt8]) throws
     func update(_ message: Message) throws
+    /// Removes the digest of the request, which would confirm a text that is guessed.
+    func eraseDigest(of number: Int64, in conversation: ConversationID) throws
     /// Former texts, the oldest first.
     func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit]
     func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws

@@ -3,6 +3,7 @@ import Calls
 import Friends
 import Logging
 import MediaFiles
+import Messaging
 import Model
 import Storage
 import Voice
@@ -39,6 +40,24 @@ struct ErasureRun {
         let (user, batch) = (erasure.user, AccountEraser.batch)
         switch step {
         case .friends: try await leaveFriends()
+        case .messages:
+            while true {
+                let cursor = ClientID(erasure.cursor)
+                let next = try await transaction {
+                    try ConversationCommands().eraseMessages(of: user, after: cursor, limit: batch, in: $0)
+                }
+                guard let next else { break }
+                erasure.cursor = next.text
+            }
+        case .conversations:
+            while true {
+                let cursor = ConversationID(erasure.cursor)
+                let next = try await transaction {
+                    try ConversationCommands().leaveGroups(of: user, after: cursor, limit: batch, in: $0)
+                }
+                guard let next else { break }
+                erasure.cursor = next.text
+            }
         case .calls: try await leaveCalls()
         case .voiceMessages: try await eraseVoiceMessages()
         case .recordings: try await eraseTracks()

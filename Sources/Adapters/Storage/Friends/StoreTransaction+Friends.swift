@@ -31,6 +31,10 @@ extension StoreTransaction {
         ).map { try Self.friend($0) }
     }
 
+    package func areFriends(_ one: UserID, _ other: UserID) throws -> Bool {
+        try friend(other, of: one)?.state == .friend
+    }
+
     package func save(_ record: FriendRecord) throws {
         try sql.execute(
             """

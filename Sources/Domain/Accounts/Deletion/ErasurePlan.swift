@@ -3,7 +3,7 @@
 ///
 /// Others' messages and tracks stay, and so do calls, in which the user is shown as `DeletedUser.name`.
 package enum ErasurePlan {
-    package static let rules: [ErasureRule] = accounts + friends + calls + voice + log + operation
+    package static let rules: [ErasureRule] = accounts + friends + conversations + calls + voice + log + operation
 
     /// Rows that belong to the user alone, which the step `rows` removes.
     package static var rowsToRemove: [ErasureRule] { rules.filter { $0.moment == .step(.rows) && $0.fate == .removed } }
@@ -45,6 +45,24 @@ package enum ErasurePlan {
         ErasureRule(
             "reports", .cleared, .step(.friends), users: ["reporter", "user_id"], personal: ["text"],
             others: ["id", "reason"]),
+    ]
+
+    private static let conversations = [
+        // They are their members', and so are their names.
+        ErasureRule(
+            "conversations", .kept, .never, users: ["pair"],
+            others: ["id", "kind", "name", "who_writes", "who_adds", "who_renames"]),
+        // The user has left all groups; others see a deleted user.
+        ErasureRule(
+            "members", .kept, .never, users: ["user_id"], others: ["conversation_id", "role", "state"]),
+        ErasureRule(
+            "spans", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id"],
+            key: ["conversation_id", "user_id", "from_number"]),
+        // What the user wrote; its number stays.
+        ErasureRule(
+            "messages", .cleared, .step(.messages), users: ["author"], personal: ["text", "ranges", "digest"],
+            others: ["conversation_id", "client_id", "kind"]),
+        ErasureRule("edits", .removed, .step(.messages), personal: ["text"], others: ["conversation_id"]),
     ]
 
     private static let calls = [

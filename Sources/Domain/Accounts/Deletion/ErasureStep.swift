@@ -5,6 +5,10 @@ package import Model
 package enum ErasureStep: String, Hashable, Sendable, CaseIterable {
     /// Others lose the user as a friend, and reports by the user lose their texts.
     case friends
+    /// What the user wrote is deleted for all.
+    case messages
+    /// The user leaves all groups.
+    case conversations
     /// The user leaves all calls, and the photo is removed.
     case calls
     case voiceMessages = "voice_messages"

@@ -167,7 +167,7 @@ extension ConversationCommands {
         try store.save(spans, of: user, in: conversation.id)
     }
 
-    private func remove(_ member: Member, from conversation: Conversation, in store: some MessagingStore) throws {
+    func remove(_ member: Member, from conversation: Conversation, in store: some MessagingStore) throws {
         var (member, conversation) = (member, conversation)
         let (wasMember, wasOwner) = (member.state == .member, member.role == .owner)
         if wasMember { conversation.memberCount -= 1 }

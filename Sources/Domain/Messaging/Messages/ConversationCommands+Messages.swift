@@ -90,15 +90,20 @@ extension ConversationCommands {
         var (found, message) = try change(number, in: id, by: user, store: store)
         if message.author != user { try found.access.check(.deleteOthersMessage) }
         guard message.deletedAt == nil else { return message }
+        try delete(&message, in: &found.conversation, store: store)
+        return message
+    }
+
+    func delete(_ message: inout Message, in conversation: inout Conversation, store: some MessagingStore) throws {
         message.text = nil
         message.ranges = []
         message.deletedAt = store.now
-        message.version = found.conversation.change()
+        message.version = conversation.change()
         message.textVersion = message.version
-        try store.removeEdits(of: number, in: id)
+        message.isTextWithheld = false
+        try store.removeEdits(of: message.number, in: conversation.id)
         try store.update(message)
-        try store.update(found.conversation)
-        return message
+        try store.update(conversation)
     }
 
     private func sending(
