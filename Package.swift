@@ -280,7 +280,8 @@ let package = Package(
         tests("VoiceTests", ["Voice", "Model"]),
         tests("MessagingTests", ["TestSupport", "Messaging", "Accounts", "Friends", "Model", "Storage", "Wire"]),
         tests(
-            "FriendsTests", ["TestSupport", "Friends", "Accounts", "Model", "Storage", "Tokens", "Webhooks", "Wire"]),
+            "FriendsTests",
+            ["TestSupport", "Friends", "Accounts", "Model", "Storage", "Tokens", "WebAPI", "Webhooks", "Wire"]),
         tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",
