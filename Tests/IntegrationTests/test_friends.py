@@ -27,6 +27,7 @@ MASKED = [
     (re.compile(r'"request": ?"[0-9a-f]{32}"'), '"request":""'),
     (re.compile(r'\["[^"]+", ?(\d+)\]'), r"position \1"),
     (re.compile(r'"epoch": ?"[^"]+"'), '"epoch":""'),
+    (re.compile(r'"email": ?"[^"]+"'), '"email":""'),
 ]
 
 
@@ -228,6 +229,11 @@ def test_it_arrives_over_server_sent_events(server):
     with HTTP.stream("POST", server.url + "/v1/realtime/sse", json=hello) as response:
         assert response.status_code == 200
         frames = asyncapi.server_sent(response.iter_lines())
+        session = next(frame for frame in frames if frame.get("id") == 0)["result"]["session"]
+        listen = {"id": 2, "listen": {"stream": f"user:{ben.id}"}}
+        bearer = {"Authorization": f"Bearer {ben.token}"}
+        sent = HTTP.post(f"{server.url}/v1/realtime/sse/{session}", json=listen, headers=bearer)
+        assert sent.status_code == 202, sent.text
         first = next(frame for frame in frames if "snapshot" in frame)
         assert first["stream"] == f"user:{ben.id}" and first["snapshot"]["friends"] == []
         assert ask(ann, ben).status_code == 201
