@@ -45,7 +45,8 @@ struct WebhookAddressTests {
             "", "hook", "file:///etc/passwd", "https://", "https://user@host/", "https://h%6Fst/",
             "http://example.org/",
             "https://example.org/#part", "https://example.org:0/", "https://example.org:70000/", "https://127.0.0.1/",
-            "https://[::1]/", "https://example.org/" + String(repeating: "a", count: 2_048),
+            "https://[::1]/", "https://[]/", "https://[1.2.3.4]/", "https://[v1.a]/",
+            "https://example.org/" + String(repeating: "a", count: 2_048),
         ])
     func refused(text: String) {
         do {

@@ -44,21 +44,31 @@ package struct WebhookURL: Hashable, Sendable {
     package init?(_ text: String) {
         guard var parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", parts.user == nil, parts.password == nil, parts.fragment == nil,
-            let host = parts.encodedHost?.lowercased(), !host.isEmpty, host.utf8.allSatisfy(Self.isPlain),
+            let host = parts.encodedHost?.lowercased(), let name = Self.name(in: host),
             (1...65_535).contains(parts.port ?? 443)
         else { return nil }
         parts.scheme = scheme
         parts.encodedHost = host
         guard let plain = parts.string, plain.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         self.text = plain
-        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        self.host = name
         isEncrypted = scheme == "https"
         port = parts.port ?? (isEncrypted ? 443 : 80)
+    }
+
+    /// A name or an address as it stands in a URL; nil for others. Brackets hold an IPv6 address and nothing else
+    /// (RFC 3986 section 3.2.2).
+    private static func name(in host: String) -> String? {
+        guard host.hasPrefix("[") else {
+            return !host.isEmpty && host.utf8.allSatisfy(isPlain) ? host : nil
+        }
+        let address = host.dropFirst().dropLast()
+        return host.hasSuffix("]") && address.contains(":") && IPAddress(String(address)) != nil ? String(address) : nil
     }
 
     /// Other characters could be normalized differently: the client must find the address under the name that was
     /// resolved.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-_.:[]".utf8.contains(byte)
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-_.".utf8.contains(byte)
     }
 }
