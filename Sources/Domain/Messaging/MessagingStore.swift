@@ -14,7 +14,7 @@ package protocol MessagingStore {
     // Conversations.
     func conversation(_ id: ConversationID) throws -> Conversation?
     func conversation(of pair: ConversationPair) throws -> Conversation?
-    /// - Parameter pair: of a direct conversation or of notes; at most one has it.
+    /// At most one conversation, a direct one or notes, has the same `pair`.
     func insert(_ conversation: Conversation, pair: ConversationPair?) throws
     func update(_ conversation: Conversation) throws
     /// The number of conversations that the user is or was a member of.

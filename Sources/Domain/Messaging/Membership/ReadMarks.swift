@@ -30,6 +30,8 @@ package struct ReadMarks: Hashable, Sendable {
     /// Raises the marks. What was read was delivered too.
     ///
     /// - Parameters:
+    ///   - newRead: the last message that was read, and those before it.
+    ///   - newDelivered: the last message that was received.
     ///   - newest: the newest message that the member may see: marks do not go beyond it.
     ///   - showsReceipts: whether the member lets others see what was read.
     /// - Returns: whether a mark rose.
