@@ -18,7 +18,9 @@ public struct Friends: Sendable {
     ///
     /// Whether it was declined, or does not arrive because of a block, looks the same.
     ///
-    /// - Parameter note: What the user is shown with it, at most 300 characters.
+    /// - Parameters:
+    ///   - user: Who is asked.
+    ///   - note: What the user is shown with it, at most 300 characters.
     /// - Throws: ``Problem/Kind/conflict`` if 200 requests wait already, and ``Problem/Kind/rateLimited``.
     @discardableResult
     public func request(_ user: UserID, note: String? = nil) async throws -> Friend {
@@ -90,7 +92,10 @@ extension Switchboard {
 
     /// Reports a user to the operator of the server, at most 20 a day.
     ///
-    /// - Parameter text: What happened, at most 2,000 characters.
+    /// - Parameters:
+    ///   - user: Who is reported.
+    ///   - reason: What kind of trouble it is.
+    ///   - text: What happened, at most 2,000 characters.
     public func report(_ user: UserID, reason: ReportReason, text: String? = nil) async throws {
         let _: Nothing = try await realtime.request(
             "reports.create", Reporting(user: user, reason: reason, text: text))
