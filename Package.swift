@@ -43,6 +43,8 @@ let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", pac
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+// Of the SDK and of the server.
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
 /// A product that only the server, the tools and the tests use. An app that depends on the SDK with `traits: []` neither
 /// resolves nor downloads its package.
@@ -64,7 +66,6 @@ let unixSignals = serverOnly("UnixSignals", "swift-service-lifecycle")
 let argumentParser = serverOnly("ArgumentParser", "swift-argument-parser")
 let configuration = serverOnly("Configuration", "swift-configuration")
 let yams = serverOnly("Yams", "Yams")
-let grdb = serverOnly("GRDB", "GRDB.swift")
 let sqlite = serverOnly("GRDBSQLite", "GRDB.swift")
 let jwtKit = serverOnly("JWTKit", "jwt-kit")
 let crypto = serverOnly("Crypto", "swift-crypto")
@@ -91,7 +92,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        // The server's store, and later the SDK's.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", .upToNextMinor(from: "1.35.2")),
         .package(url: "https://github.com/apple/swift-http-types", .upToNextMinor(from: "1.8.0")),
@@ -131,19 +131,20 @@ let package = Package(
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
-        module("Domain", "Messaging", ["Model"]),
+        module("Domain", "Messaging", ["Model", "Voice"]),
+        module("Domain", "Transfer", ["Model", "Accounts", "Messaging", "Voice"]),
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
         module("Adapters", "OpenSSLCrypto", ["Wire", "DTLS", "COpenSSL"]),
         module("Adapters", "SecureMedia", ["Wire", "RTP", "DTLS", "OpenSSLCrypto"]),
         module("Adapters", "Audio", ["RTP", "Containers", "COpus"]),
-        module("Adapters", "PasswordHashing", ["Model", "Accounts", "CArgon2"]),
+        module("Adapters", "PasswordHashing", ["Model", "Accounts", "OpenSSLCrypto", "CArgon2"]),
         module(
             "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module(
             "Adapters", "Storage",
-            ["Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Webhooks", grdb, sqlite]),
+            ["Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer", "Webhooks", grdb, sqlite]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
@@ -176,7 +177,7 @@ let package = Package(
             "", "Services",
             [
                 "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Friends", "Calls", "Voice",
-                "Messaging",
+                "Messaging", "Transfer",
                 "Webhooks",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
                 "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap,
@@ -186,19 +187,20 @@ let package = Package(
         module(
             "", "WebAPI",
             [
-                "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks", "Storage", "MediaFiles", "Tokens",
-                "Realtime",
-                "Services", "CWebFiles", hummingbird, hummingbirdServer, httpTypes, nioCore, crypto, logging,
+                "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer", "Webhooks", "Storage",
+                "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer, httpTypes,
+                nioCore, crypto, logging,
             ], excluding: ["Web"]),
 
         // Server: the composition root.
         module(
             "", "Server",
             [
-                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Webhooks",
-                "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto", "SecureMedia", "PasswordHashing", "Tokens",
-                "Storage", "Bus", "Gateway",
-                "MediaGateway", "Relay", "Transcription", "Realtime", "Services", "WebAPI", hummingbird,
+                "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice",
+                "Messaging", "Transfer", "Webhooks", "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto",
+                "SecureMedia",
+                "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
+                "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
                 unixSignals, logging, metrics, coreMetrics, configuration, yams, crypto, asyncHTTPClient,
             ]),
@@ -207,7 +209,7 @@ let package = Package(
         .target(
             name: "SwitchboardClient",
             dependencies: [
-                nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging,
+                nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging, grdb,
             ], path: "Sources/Client", swiftSettings: strict),
 
         tool("switchboard", ["Server", argumentParser]),
@@ -217,7 +219,7 @@ let package = Package(
                 "Wire", "STUN", "ICE", "SDP", "RTP", "Containers", "TURN", "DTLS", "DatagramIO",
                 "OpenSSLCrypto", "SecureMedia", "SwitchboardClient", argumentParser, histogram, nioCore, nioPosix,
                 nioHTTP1,
-                nioFoundation, asyncHTTPClient, heap,
+                nioFoundation, asyncHTTPClient, heap, deque,
                 basicContainers,
             ]),
 
@@ -251,7 +253,12 @@ let package = Package(
         tests(
             "RelayTests",
             ["TestSupport", "Relay", "TURN", "DTLS", "STUN", "Wire", "OpenSSLCrypto", "DatagramIO", basicContainers]),
-        tests("StorageTests", ["TestSupport", "Storage", "Model", "Accounts", "Voice", "Webhooks", grdb]),
+        tests(
+            "StorageTests",
+            [
+                "TestSupport", "Storage", "Model", "Accounts", "Calls", "Messaging", "Voice", "Webhooks", "Wire", grdb,
+                sqlite,
+            ]),
         tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model", "Wire"]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
@@ -264,7 +271,8 @@ let package = Package(
         tests(
             "ServicesTests",
             [
-                "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Model",
+                "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Messaging",
+                "Model",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", httpTypes]),
@@ -274,15 +282,28 @@ let package = Package(
                 "switchboard-load", "Audio", "Containers", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP",
                 "SDP", "SecureMedia", "Wire",
             ]),
-        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "Friends", "SDP", nioPosix]),
+        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
         tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
-        tests("MessagingTests", ["TestSupport", "Messaging", "Accounts", "Friends", "Model", "Storage", "Wire"]),
+        tests(
+            "MessagingTests",
+            ["TestSupport", "Messaging", "Accounts", "Friends", "Model", "Storage", "Voice", "Wire"]),
+        tests(
+            "TransferTests", ["TestSupport", "Transfer", "Accounts", "Messaging", "Model", "Storage", "Tokens", "Wire"]),
+        tests(
+            "StreamTests",
+            [
+                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Messaging", "Model", "Realtime", "Services",
+                "Storage", "Tokens", "Wire", nioCore, nioPosix,
+            ]),
         tests(
             "FriendsTests",
-            ["TestSupport", "Friends", "Accounts", "Model", "Storage", "Tokens", "WebAPI", "Webhooks", "Wire"]),
-        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Storage", "Webhooks", "Wire"]),
+            [
+                "TestSupport", "Friends", "Accounts", "Messaging", "Model", "Services", "Storage", "Tokens", "WebAPI",
+                "Webhooks", "Wire",
+            ]),
+        tests("CallsTests", ["TestSupport", "Model", "Calls", "Accounts", "Messaging", "Storage", "Webhooks", "Wire"]),
         tests(
             "TokensTests",
             [
@@ -330,11 +351,15 @@ if Context.environment["DEV_SWITCHBOARD_BENCH"] != nil {
         .executableTarget(name: "residence", path: "Tests/Benchmarks/residence"))
     package.targets.append(
         .executableTarget(
+            name: "search-benchmark", dependencies: ["Messaging", "Storage", "Model"],
+            path: "Tests/Benchmarks/search-benchmark", swiftSettings: strict))
+    package.targets.append(
+        .executableTarget(
             name: "srtp-benchmark", dependencies: ["SecureMedia", "Wire", "CSRTP"],
             path: "Tests/Benchmarks/srtp-benchmark", swiftSettings: strict))
     package.targets.append(
         .executableTarget(
-            name: "storage-benchmark", dependencies: ["Calls", "Storage", "Model"],
+            name: "storage-benchmark", dependencies: ["Calls", "Messaging", "Storage", "Model"],
             path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))
     package.targets.append(
         .executableTarget(
@@ -376,6 +401,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzServerKey", ["Accounts", "Model"]),
         fuzz("FuzzSRTP", ["FuzzInput", "SecureMedia", "Wire"]),
         fuzz("FuzzSTUN", ["STUN", "Wire"]),
+        fuzz("FuzzTransfer", ["Transfer", "Model"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzWebhook", ["Webhooks", "Wire"]),

@@ -98,7 +98,7 @@ import Wire
         #expect(try ServerKeyRules.scopes(["users, tokens", "calls:read"]) == [.users, .tokens, .callsRead])
         #expect { try ServerKeyRules.scopes(["everything"]) } throws: { error in
             let problem = error as? Problem
-            return problem?.field == "scope" && problem?.detail.contains("calls:write, recordings") == true
+            return problem?.field == "scope" && problem?.detail.contains("calls:write, conversations:read") == true
         }
         #expect(throws: Problem.self) { try ServerKeyRules.scopes([]) }
         #expect(throws: Problem.self) { try ServerKeyRules.scopes([","]) }

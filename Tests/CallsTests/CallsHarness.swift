@@ -120,7 +120,8 @@ extension CallsHarness {
                 #expect(recorded.removeValue(forKey: call) == recording)
             case .captionsBegan(let call): captioned.insert(call)
             case .captionsEnded(let call): captioned.remove(call)
-            case .attachUser, .attachEndpoint, .dropEndpoint, .detach, .ringPush, .legEnded, .relayEnded, .caption,
+            case .attachUser, .attachEndpoint, .dropEndpoint, .dropUser, .detach, .ringPush, .legEnded, .relayEnded,
+                .caption,
                 .ended:
                 break
             }

@@ -112,12 +112,16 @@ import Testing
         try await backing.run { harness in
             let people = try ["Anna", "Ben", "Cleo"].map { try harness.person($0) }
             let conversation: ConversationID = harness.id()
+            try harness.backend.group(people.map(\.user), id: conversation)
             func call(_ caller: Client) throws -> CallOutcome {
                 let request = CreateCall(
-                    clientID: harness.id(), callees: people.map(\.user).filter { $0 != caller.user }, kind: .video,
-                    mode: .direct, conversation: conversation)
+                    clientID: harness.id(), kind: .video, mode: .direct, conversation: conversation)
+                let called = CallConversation(
+                    id: conversation, isGroup: true, callees: people.map(\.user).filter { $0 != caller.user })
                 let id: CallID = harness.id()
-                return try harness.run { try $0.create(request, by: caller.principal, id: id, at: $1, in: $2) }
+                return try harness.run {
+                    try $0.create(request, of: called, by: caller.principal, id: id, at: $1, in: $2)
+                }
             }
             let first = try call(people[0])
             let second = try call(people[1])

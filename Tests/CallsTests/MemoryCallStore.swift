@@ -18,6 +18,8 @@ final class MemoryCallStore: CallStore {
         var audiences: [RecordingID: Set<UserID>] = [:]
         var endedSignIns: Set<SignInID> = []
         var mixOwners: [RecordingID: UserID] = [:]
+        /// The members of groups, by conversation.
+        var groups: [ConversationID: Set<UserID>] = [:]
     }
 
     struct Person {
@@ -131,6 +133,10 @@ extension MemoryCallStore {
         state.calls.values.first { $0.isLive && $0.conversation == conversation }?.id
     }
 
+    func standing(of user: UserID, in conversation: ConversationID) -> ConversationStanding {
+        state.groups[conversation]?.contains(user) ?? false ? .member : .outside
+    }
+
     func liveCalls(of user: UserID) -> [Call] { calls(of: user, before: nil, limit: .max).filter(\.isLive) }
 
     func calls(of user: UserID, before cursor: CallID?, limit: Int) -> [Call] {
@@ -163,7 +169,7 @@ extension MemoryCallStore {
         guard call.isLive else { return }
         for other in state.calls.values where other.isLive && other.id != call.id {
             if let pair = call.pair, other.pair == pair { throw Problem(.internalError, "Two live calls of a pair.") }
-            if let conversation = call.conversation, other.conversation == conversation {
+            if call.isOpen, let conversation = call.conversation, other.isOpen, other.conversation == conversation {
                 throw Problem(.internalError, "Two live calls of a conversation.")
             }
         }

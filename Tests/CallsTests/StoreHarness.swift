@@ -1,4 +1,5 @@
 import Accounts
+import Messaging
 import Model
 import Storage
 import TestSupport
@@ -18,6 +19,9 @@ protocol StoreHarness: AnyObject {
     func end(_ signIn: SignInID) throws
     func block(_ user: UserID, by blocker: UserID) throws
     func entries(of stream: StreamName) throws -> [StreamEntry]
+    /// A new group conversation.
+    func group(_ members: [UserID], id: ConversationID) throws
+    func leave(_ conversation: ConversationID, by user: UserID) throws
 }
 
 final class MemoryStoreHarness: StoreHarness {
@@ -43,6 +47,8 @@ final class MemoryStoreHarness: StoreHarness {
     func end(_ signIn: SignInID) { memory.state.endedSignIns.insert(signIn) }
     func block(_ user: UserID, by blocker: UserID) { memory.state.blocks.insert([blocker, user]) }
     func entries(of stream: StreamName) -> [StreamEntry] { memory.state.streams[stream] ?? [] }
+    func group(_ members: [UserID], id: ConversationID) { memory.state.groups[id] = Set(members) }
+    func leave(_ conversation: ConversationID, by user: UserID) { memory.state.groups[conversation]?.remove(user) }
 }
 
 /// The real store, inside one transaction of a database: a command is a savepoint in it.
@@ -96,6 +102,14 @@ final class DatabaseStoreHarness: StoreHarness {
     }
 
     func block(_ user: UserID, by blocker: UserID) throws { _ = try transaction.block(user, by: blocker) }
+
+    func group(_ members: [UserID], id: ConversationID) throws {
+        _ = try ConversationCommands().createServerGroup(name: nil, members: members, id: id, in: transaction)
+    }
+
+    func leave(_ conversation: ConversationID, by user: UserID) throws {
+        try ConversationCommands().leave(conversation, by: user, in: transaction)
+    }
 
     func entries(of stream: StreamName) throws -> [StreamEntry] {
         try transaction.sql.query(

@@ -58,6 +58,13 @@ import Webhooks
         #expect(try await scratch.store.write { try $0.eraseReports(by: anna.user, limit: 100) }.value == 2)
         let left = try await scratch.commands.reports(limit: 100)
         #expect(left.count == 21 && left.allSatisfy { $0.text == nil })
+        // The oldest are removed, in parts.
+        let last = try #require(left.first?.createdAt)
+        for (limit, removed) in [(15, 15), (15, 5), (15, 0)] {
+            #expect(
+                try await scratch.store.write { try $0.removeReports(before: last, limit: limit) }.value == removed)
+        }
+        #expect(try await scratch.commands.reports(limit: 100).count == 1)
     }
 
     @Test func namesReachFriendsAlone() async throws {

@@ -1,7 +1,10 @@
 import Accounts
 import Friends
+import Messaging
 import Model
+import Services
 import Testing
+import Tokens
 
 @testable import WebAPI
 
@@ -11,7 +14,10 @@ import Testing
         _ name: String, _ scratch: ScratchFriends, by principal: Principal, _ parameters: [String: String] = [:],
         body: String = ""
     ) async throws -> OperationResponse {
-        let all = FriendOperations.all(scratch.commands) + ContactOperations.all(scratch.commands)
+        let conversations = ConversationService(
+            store: scratch.store, commands: ConversationCommands(), secrets: SystemSecrets())
+        let all =
+            FriendOperations.all(scratch.commands) + ContactOperations.all(scratch.commands, conversations)
         let operation = try #require(all.first { $0.name == name })
         return try await operation.run(
             OperationRequest(

@@ -19,7 +19,8 @@ struct ConversationAccessTests {
 
     private static let all: [ConversationAction] =
         [
-            .read, .listen, .write, .pin, .rename, .changeSettings, .addMember, .makeLink, .handOver, .leave,
+            .read, .listen, .write, .call, .joinCall, .pin, .rename, .changeSettings, .addMember, .makeLink, .handOver,
+            .leave,
             .deleteOthersMessage, .acceptInvitation,
         ] + MemberRole.allCases.map { .removeMember($0) }
         + MemberRole.allCases.flatMap { old in MemberRole.allCases.map { .changeRole(old, $0) } }
@@ -30,9 +31,9 @@ struct ConversationAccessTests {
 
     /// What every member of a group may, with open settings.
     private let open: Set<ConversationAction> = [
-        .read, .listen, .write, .pin, .rename, .addMember, .makeLink, .leave, .acceptInvitation,
+        .read, .listen, .write, .call, .joinCall, .pin, .rename, .addMember, .makeLink, .leave, .acceptInvitation,
     ]
-    private let quiet: Set<ConversationAction> = [.read, .listen, .leave, .acceptInvitation]
+    private let quiet: Set<ConversationAction> = [.read, .listen, .joinCall, .leave, .acceptInvitation]
     private let ofAdmins: Set<ConversationAction> = [
         .changeSettings, .deleteOthersMessage, .removeMember(.member), .changeRole(.member, .admin),
         .changeRole(.member, .member),
@@ -55,7 +56,8 @@ struct ConversationAccessTests {
     func others(kind: ConversationKind) {
         for settings in [ConversationSettings(), closed] {
             let access = access(kind, .member, .member, settings)
-            #expect(allowed(access) == [.read, .listen, .write, .pin, .acceptInvitation])
+            let common: Set<ConversationAction> = [.read, .listen, .write, .joinCall, .pin, .acceptInvitation]
+            #expect(allowed(access) == (kind == .direct ? common.union([.call]) : common))
             #expect(access.problem(.rename)?.kind == .conflict)
         }
     }

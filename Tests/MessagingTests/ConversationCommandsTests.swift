@@ -170,7 +170,7 @@ struct ConversationCommandsTests {
         var chat = Chat(people: 6)
         var limits = ConversationLimits()
         (limits.members, limits.addedAtOnce, limits.conversations) = (4, 3, 2)
-        chat.commands = ConversationCommands(limits: limits)
+        chat.commands = ConversationCommands.quiet(limits)
         #expect(problem { _ = try chat.group([1, 2, 3, 4]) } == .invalidRequest)
         let id = try chat.group([1, 2, 3])
         #expect(
@@ -184,5 +184,31 @@ struct ConversationCommandsTests {
         #expect(problem { _ = try chat.group([4]) } == .notFound)
         _ = try chat.group([1])
         #expect(problem { _ = try chat.group([1]) } == .conflict)
+    }
+
+    @Test("what strangers begin is accepted or refused if the user says so, and the refusal looks like a request")
+    func messageRequests() throws {
+        let chat = Chat(people: 4, areFriends: false)
+        let (ann, ben) = (chat.people[0], chat.people[1])
+        chat.store.requestPolicies[ben] = .refuse
+        let refused = try chat.direct(0, 1)
+        let asked = try chat.direct(0, 2)
+        for id in [refused, asked] {
+            #expect(chat.store.conversation(id)?.memberCount == 1)
+            let seen = try chat.commands.members(of: id, after: nil, limit: 10, by: ann, in: chat.store).members
+            #expect(Set(seen.map(\.state)) == [.member, .invited])
+            for _ in 0..<3 { try chat.send("hello", to: id, by: 0) }
+            #expect(problem { try chat.send("a fourth", to: id, by: 0) } == .forbidden)
+        }
+        #expect(problem { _ = try chat.page(of: refused, by: 1) } == .notFound)
+        #expect(try chat.texts(asked, by: 2).count == 3)
+        let group = try chat.group([1])
+        #expect(problem { _ = try chat.commands.get(group, by: ben, in: chat.store) } == .notFound)
+        chat.store.requestPolicies[chat.people[3]] = .accept
+        let accepted = try chat.direct(0, 3)
+        #expect(chat.store.conversation(accepted)?.memberCount == 2)
+        // Who has refused begins it themselves.
+        #expect(try chat.direct(1, 0) == refused)
+        #expect(chat.store.conversation(refused)?.memberCount == 2)
     }
 }

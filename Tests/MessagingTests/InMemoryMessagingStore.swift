@@ -11,6 +11,8 @@ final class InMemoryMessagingStore: MessagingStore {
         var spans: [UserID: MembershipSpans] = [:]
         var messages: [Int64: (message: Message, digest: [UInt8])] = [:]
         var edits: [Int64: [MessageEdit]] = [:]
+        /// The sequences at which messages were sent.
+        var born: [Int64: Int64] = [:]
     }
 
     var now = Timestamp(milliseconds: 1_800_000_000_000)
@@ -19,9 +21,20 @@ final class InMemoryMessagingStore: MessagingStore {
     /// The blocked and the blocker.
     var blocks: Set<[UserID]> = []
     var friends: Set<Set<UserID>> = []
+    var requestPolicies: [UserID: MessageRequestPolicy] = [:]
+    var parts = InMemoryMessageParts()
+    var links: [(link: GroupLink, hash: [UInt8])] = []
+    var declined: [UserID: [DeclineSubject: Declines]] = [:]
+    var retentionMarks: [ConversationID: RetentionMark] = [:]
+    var searchIndexes: [ConversationID: InMemorySearchIndex] = [:]
+    var scheduled: [ScheduledMessage] = []
+    var voice = InMemoryVoiceFiles()
+    /// Postings and messages that were read.
+    var rowsRead = 0
 
     func isActive(_ user: UserID) -> Bool { !inactive.contains(user) }
     func isBlocked(_ user: UserID, by blocker: UserID) -> Bool { blocks.contains([user, blocker]) }
+    func messageRequests(of user: UserID) -> MessageRequestPolicy { requestPolicies[user] ?? .ask }
     func areFriends(_ one: UserID, _ other: UserID) -> Bool { friends.contains([one, other]) }
 
     func conversation(_ id: ConversationID) -> Conversation? { rows[id]?.conversation }
@@ -44,6 +57,28 @@ final class InMemoryMessagingStore: MessagingStore {
         let all = (rows[conversation]?.members.values.sorted { $0.user.text < $1.user.text } ?? [])
         return Array(all.filter { $0.user.text > user?.text ?? "" }.prefix(limit))
     }
+    func members(of conversation: ConversationID, changedAfter sequence: Int64, limit: Int) -> [Member] {
+        let changed = (rows[conversation]?.members.values ?? [:].values).filter { $0.version > sequence }
+        return Array(changed.sorted { ($0.version, $0.user.text) < ($1.version, $1.user.text) }.prefix(limit))
+    }
+    func lastNumber(of conversation: ConversationID, at sequence: Int64) -> Int64 {
+        rows[conversation]?.born.filter { $0.value <= sequence }.keys.max() ?? 0
+    }
+    func changedMessages(
+        in conversation: ConversationID, after sequence: Int64, numbers: ClosedRange<Int64>, limit: Int
+    ) -> [Message] {
+        guard let row = rows[conversation] else { return [] }
+        let changed = row.messages.values.map(\.message).filter {
+            $0.version > sequence && $0.version > row.born[$0.number] ?? 0 && numbers.contains($0.number)
+        }
+        return Array(changed.sorted { $0.version < $1.version }.prefix(limit))
+    }
+    func noticeAuthors(in conversation: ConversationID, after number: Int64, since: Timestamp) -> [UserID] {
+        let notices = rows[conversation]?.messages.values.map(\.message).filter {
+            $0.kind == .notice && $0.number > number && $0.sentAt > since
+        }
+        return notices?.sorted { $0.number < $1.number }.map(\.author) ?? []
+    }
     func memberCount(of conversation: ConversationID) -> Int {
         rows[conversation]?.members.values.count { $0.state != .left } ?? 0
     }
@@ -61,7 +96,8 @@ final class InMemoryMessagingStore: MessagingStore {
     }
 
     func message(_ number: Int64, in conversation: ConversationID) -> Message? {
-        rows[conversation]?.messages[number]?.message
+        rowsRead += 1
+        return rows[conversation]?.messages[number]?.message
     }
     func messages(
         in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID, isNewestFirst: Bool,
@@ -69,6 +105,7 @@ final class InMemoryMessagingStore: MessagingStore {
     ) -> [Message] {
         let found = (rows[conversation]?.messages.values.map(\.message) ?? [])
             .filter { numbers.contains($0.number) && $0.isVisible(to: user) }
+            .filter { !ownRows(of: user, in: conversation, $0.number...$0.number).contains(where: \.isHidden) }
             .sorted { isNewestFirst ? $0.number > $1.number : $0.number < $1.number }
         return Array(found.prefix(limit))
     }
@@ -78,7 +115,9 @@ final class InMemoryMessagingStore: MessagingStore {
         }
     }
     func messageCount(by author: UserID, in conversation: ConversationID, limit: Int) -> Int {
-        min(limit, rows[conversation]?.messages.values.count { $0.message.author == author } ?? 0)
+        min(
+            limit,
+            rows[conversation]?.messages.values.count { $0.message.author == author && $0.message.kind != .call } ?? 0)
     }
     func messages(by author: UserID, after clientID: ClientID?, limit: Int) -> [Message] {
         let all = rows.values.flatMap(\.messages.values).map(\.message).filter { $0.author == author }
@@ -89,6 +128,7 @@ final class InMemoryMessagingStore: MessagingStore {
         rows[conversation]?.messages[number]?.digest = []
     }
     func insert(_ message: Message, digest: [UInt8]) {
+        rows[message.conversation]?.born[message.number] = message.version
         rows[message.conversation]?.messages[message.number] = (message, digest)
     }
     func update(_ message: Message) { rows[message.conversation]?.messages[message.number]?.message = message }
@@ -99,15 +139,67 @@ final class InMemoryMessagingStore: MessagingStore {
         rows[conversation]?.edits[number, default: []].append(edit)
     }
     func removeEdits(of number: Int64, in conversation: ConversationID) { rows[conversation]?.edits[number] = nil }
+    private var expiring: [Message] {
+        rows.values.flatMap(\.messages.values).map(\.message).filter { $0.deletedAt == nil && $0.expiresAt != nil }
+    }
+    func dueMessages(limit: Int) -> [Message] {
+        let due = expiring.filter { $0.isExpired(at: now) }
+        return Array(due.sorted { ($0.expiresAt ?? now, $0.number) < ($1.expiresAt ?? now, $1.number) }.prefix(limit))
+    }
+    func nextExpiry() -> Timestamp? { expiring.compactMap(\.expiresAt).min() }
+}
+
+// Scheduled messages.
+extension InMemoryMessagingStore {
+    func scheduled(_ clientID: ClientID, by author: UserID) -> ScheduledMessage? {
+        scheduled.first { $0.clientID == clientID && $0.author == author }
+    }
+    func scheduled(by author: UserID, in conversation: ConversationID, limit: Int) -> [ScheduledMessage] {
+        let found = scheduled.filter { $0.author == author && $0.conversation == conversation }
+        let sorted = found.sorted { ($0.sendAt, $0.clientID.text) < ($1.sendAt, $1.clientID.text) }
+        return Array(sorted.prefix(limit))
+    }
+    func scheduledSummary(of author: UserID, in conversation: ConversationID) -> ScheduledSummary {
+        let found = scheduled(by: author, in: conversation, limit: .max)
+        return ScheduledSummary(
+            count: found.count, failed: found.count { $0.failure != nil }, counter: found.map(\.counter).max() ?? 0)
+    }
+    func scheduledCount(by author: UserID, limit: Int) -> Int { min(limit, scheduled.count { $0.author == author }) }
+    func dueScheduled(limit: Int) -> [ScheduledMessage] {
+        let due = scheduled.filter { $0.failure == nil && $0.sendAt <= now }
+        return Array(due.sorted { $0.sendAt < $1.sendAt }.prefix(limit))
+    }
+    func nextScheduled() -> Timestamp? { scheduled.filter { $0.failure == nil }.map(\.sendAt).min() }
+    func save(_ message: ScheduledMessage) {
+        removeScheduled(message, counter: message.counter)
+        scheduled.append(message)
+    }
+    func removeScheduled(_ message: ScheduledMessage, counter: Int64) {
+        scheduled.removeAll { $0.clientID == message.clientID && $0.author == message.author }
+    }
+    func removeScheduled(by author: UserID, in conversation: ConversationID, counter: Int64) {
+        scheduled.removeAll { $0.author == author && $0.conversation == conversation }
+    }
+}
+
+extension ConversationCommands {
+    /// Without notices, so that numbers are those of what people wrote.
+    static func quiet(_ limits: ConversationLimits = ConversationLimits()) -> Self {
+        var limits = limits
+        limits.notices = 0
+        return Self(limits: limits)
+    }
 }
 
 /// Some people and what they do.
 struct Chat {
     let store = InMemoryMessagingStore()
-    var commands = ConversationCommands()
+    var commands: ConversationCommands
     let people: [UserID]
 
-    init(people count: Int, areFriends: Bool = true) {
+    /// - Parameter notices: whether changes are told by messages.
+    init(people count: Int, areFriends: Bool = true, notices: Bool = false) {
+        commands = notices ? ConversationCommands() : .quiet()
         people = (0..<count).map { .make(at: Timestamp(milliseconds: Int64($0))) }
         guard areFriends else { return }
         for one in people { for other in people where one != other { store.friends.insert([one, other]) } }

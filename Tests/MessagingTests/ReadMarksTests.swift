@@ -30,7 +30,20 @@ struct ReadMarksTests {
         marks.raise(read: 20, newest: 100, showsReceipts: false)
         marks.raise(read: 25, newest: 100, showsReceipts: true)
         #expect(marks.shown == [.init(from: 0, to: 5), .init(from: 20, to: 25)])
+        #expect(marks.delivered == 25)
+        marks.raise(delivered: 40, newest: 100, showsReceipts: false)
+        #expect(marks.delivered == 25)
         #expect([1, 5, 21, 25].allSatisfy(marks.isShownAsRead) && ![6, 20, 26].contains(where: marks.isShownAsRead))
+    }
+
+    @Test("who comes later, or returns, is not shown to have read what was before")
+    func later() {
+        var marks = ReadMarks()
+        marks.raise(read: 60, after: 50, newest: 70, showsReceipts: true)
+        marks.raise(read: 65, after: 50, newest: 70, showsReceipts: true)
+        // Back after a time elsewhere.
+        marks.raise(read: 95, after: 90, newest: 95, showsReceipts: true)
+        #expect(marks.shown == [.init(from: 50, to: 65), .init(from: 90, to: 95)])
     }
 
     @Test("after a restore they end where the conversation does")
@@ -55,7 +68,8 @@ struct ReadMarksTests {
                 let before = marks
                 marks.raise(read: number, newest: 380, showsReceipts: shows)
                 if shows, marks.read > before.read { shown.formUnion((before.read + 1)...marks.read) }
-                #expect(marks.read >= before.read && marks.delivered >= marks.read, "seed \(seed)")
+                #expect(marks.read >= before.read && marks.delivered >= before.delivered, "seed \(seed)")
+                #expect(marks.delivered == marks.shown.last?.to ?? 0, "seed \(seed)")
             }
             let advertised = Set((1...400).filter { marks.isShownAsRead(Int64($0)) }.map(Int64.init))
             #expect(advertised.isSubset(of: shown), "seed \(seed)")

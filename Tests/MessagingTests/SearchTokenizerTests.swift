@@ -6,7 +6,7 @@ import Wire
 
 @Suite("Search terms")
 struct SearchTokenizerTests {
-    private func terms(_ text: String) -> [String] { SearchTokenizer.terms(in: text) }
+    private func terms(_ text: String) -> [String] { SearchTokenizer.terms(in: text).map(\.text) }
 
     @Test("words differ neither by case nor by accents")
     func folding() {
@@ -27,26 +27,36 @@ struct SearchTokenizerTests {
             ])
         #expect(terms("हिन्दी") == terms("हिन्दी"))
         #expect(terms("co\u{AD}operate zero\u{200B}width") == ["cooperate", "zerowidth"])
+        #expect(SearchTokenizer.units(in: "co\u{AD}operate").map(\.length) == [10])
         #expect(terms("👍 … ") == [])
     }
 
-    @Test("scripts without spaces give neighbouring characters")
+    @Test("scripts without spaces give neighbouring characters, and the last one alone")
     func bigrams() {
-        #expect(terms("東京都") == ["東京", "京都"])
+        #expect(terms("東京都") == ["東京", "京都", "都"])
         #expect(terms("東") == ["東"])
-        #expect(terms("東京Tower日") == ["東京", "tower", "日"])
-        #expect(terms("ไปตลาด") == ["ไป", "ปต", "ตล", "ลา", "าด"])
+        #expect(terms("東京Tower日") == ["東京", "京", "tower", "日"])
+        #expect(terms("東京 都") == ["東京", "京", "都"])
+        #expect(terms("ไปตลาด") == ["ไป", "ปต", "ตล", "ลา", "าด", "ด"])
         // Vowels above and below belong to the character before them.
         #expect(terms("กินข้าว") == terms("กนขาว"))
     }
 
-    @Test("tokens know where they stand")
+    @Test("units know where they stand")
     func locations() {
-        let tokens = SearchTokenizer.tokens(in: "😀 Été 東京都")
-        #expect(tokens.map(\.term) == ["ete", "東京", "京都"])
-        #expect(tokens.map(\.start) == [3, 7, 8])
-        #expect(tokens.map(\.length) == [3, 2, 2])
-        #expect(tokens.map(\.position) == [0, 1, 2])
+        let units = SearchTokenizer.units(in: "😀 Été 東京 กิน")
+        #expect(units.map(\.term.text) == ["ete", "東", "京", "ก", "น"])
+        #expect(units.map(\.start) == [3, 7, 8, 10, 12])
+        #expect(units.map(\.length) == [3, 1, 1, 2, 1])
+        #expect(units.map(\.isCharacter) == [false, true, true, true, true])
+        #expect(units.map(\.isJoined) == [false, false, true, false, true])
+    }
+
+    @Test("terms are equal if their bytes are")
+    func bytes() {
+        let (one, other) = (SearchTerm("\u{F900}"), SearchTerm("\u{8C48}"))
+        #expect(one.text == other.text && one != other && !one.hasPrefix(other))
+        #expect(terms("\u{F900} \u{8C48}").count == 2)
     }
 
     @Test("terms and their number are bounded")
@@ -54,9 +64,12 @@ struct SearchTokenizerTests {
         #expect(terms(String(repeating: "a", count: 100)) == [String(repeating: "a", count: 32)])
         let many = (0..<10_000).map(String.init).joined(separator: " ")
         #expect(terms(many).count == SearchTokenizer.maxTerms)
+        // What is repeated does not count.
+        #expect(terms(String(repeating: "a b ", count: 8_000) + "end") == ["a", "b", "end"])
+        #expect(terms(String(repeating: "東", count: 8_000)) == ["東東", "東"])
     }
 
-    @Test("tokens of any text lie in it")
+    @Test("units of any text lie in it, apart from each other")
     func any() {
         let seed = freshSeed()
         var random = SeededRandom(seed: seed)
@@ -68,10 +81,10 @@ struct SearchTokenizerTests {
             }
             let text = String(scalars)
             var last = 0
-            for token in SearchTokenizer.tokens(in: text) {
-                #expect(!token.term.isEmpty && token.length > 0, "seed \(seed)")
-                #expect(token.start >= last && token.start + token.length <= text.utf16.count, "seed \(seed)")
-                last = token.start
+            for unit in SearchTokenizer.units(in: text) {
+                #expect(!unit.term.text.isEmpty && unit.length > 0, "seed \(seed)")
+                #expect(unit.start >= last && unit.end <= text.utf16.count, "seed \(seed)")
+                last = unit.end
             }
         }
     }

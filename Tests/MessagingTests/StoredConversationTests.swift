@@ -12,7 +12,7 @@ import Wire
 @Suite("Stored conversations", .timeLimit(.minutes(2)))
 struct StoredConversationTests {
     /// What is done in both stores, and what is said of it.
-    private struct Both {
+    struct Both {
         let commands: ConversationCommands
         let memory: InMemoryMessagingStore
         let database: StoreTransaction
@@ -35,6 +35,13 @@ struct StoredConversationTests {
         }
     }
 
+    /// Both stores get the same ids.
+    private static let commands = ConversationCommands(noticeID: { id, number, now in
+        let digits = String(number, radix: 16)
+        return ClientID(id.text.dropLast(12) + String(repeating: "0", count: 12 - digits.count) + digits)
+            ?? .make(at: now)
+    })
+
     private func scratch() async throws -> Store {
         let store = Store(
             database: try SQLiteDatabase(path: try ScratchDirectory().database),
@@ -50,11 +57,14 @@ struct StoredConversationTests {
         _ = try await store.write { transaction in
             var random = SeededRandom(seed: seed)
             let both = Both(
-                commands: ConversationCommands(), memory: InMemoryMessagingStore(), database: transaction, seed: seed)
+                commands: Self.commands, memory: InMemoryMessagingStore(), database: transaction, seed: seed)
             both.memory.now = transaction.now
             let people = try Self.makePeople(5, in: both, &random)
             var ids: [ConversationID] = []
-            for _ in 0..<600 { try Self.step(both, people, &ids, &random) }
+            for _ in 0..<600 {
+                try Self.step(both, people, &ids, &random)
+                try StoredParts.step(both, people, ids, &random)
+            }
         }
     }
 
@@ -74,7 +84,7 @@ struct StoredConversationTests {
             }
         }
         both.memory.blocks.insert([people[0], people[3]])
-        try both.database.block(people[0], by: people[3])
+        _ = try both.database.block(people[0], by: people[3])
         return people
     }
 
@@ -89,7 +99,8 @@ struct StoredConversationTests {
         let number = Int64.random(in: 0...12, using: &random)
         let clientID = ClientID.make(at: both.memory.now, using: &random)
         let text = try MessageText(["*hi*", "plain", "<@all> https://a.b", "👍"].randomElement(using: &random) ?? "x")
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<25, using: &random) {
+        case 16...21: try stepLinks(both, user, other, id, &random)
         case 0:
             both.same("group") { store in
                 try commands.createGroup(
@@ -120,6 +131,35 @@ struct StoredConversationTests {
             both.same("edit") { try commands.edit(number, in: id, text: text, basedOn: version, by: user, store: $0) }
         case 10: both.same("delete") { try commands.delete(number, in: id, by: user, store: $0) }
         case 11: both.same("rename") { try commands.rename(id, to: "Named", by: user, in: $0) }
+        case 12:
+            let seconds: Int64? = [nil, 9, 10, 60].randomElement(using: &random) ?? nil
+            both.same("disappear") { try commands.change(id, disappearAfter: seconds, by: user, in: $0) }
+        case 13:
+            let outgoing = OutgoingMessage(clientID: clientID, text: text, digest: [3])
+            let time = both.memory.now.adding(seconds: [9, 60, 120].randomElement(using: &random) ?? 60)
+            for _ in 0..<2 {
+                both.same("schedule") { try commands.schedule(outgoing, at: time, to: id, by: user, in: $0) }
+            }
+            both.same("scheduled") { try commands.scheduled(in: id, by: user, store: $0) }
+        case 14:
+            let waiting = both.memory.scheduled.randomElement(using: &random)
+            let (known, here) = (waiting?.clientID ?? clientID, waiting?.conversation ?? id)
+            let changes = [
+                ScheduledChange(text: text), ScheduledChange(sendAt: both.memory.now.adding(seconds: 90)),
+                ScheduledChange(sendAt: .some(nil)),
+            ]
+            let change = changes.randomElement(using: &random) ?? ScheduledChange()
+            for who in [user, waiting?.author ?? user] {
+                if number < 9 {
+                    both.same("reschedule") {
+                        try commands.change(scheduled: known, in: here, change, by: who, store: $0)
+                    }
+                } else {
+                    both.same("unschedule") {
+                        try commands.unschedule(known, in: here, by: who, store: $0); return 0
+                    }
+                }
+            }
         default:
             let outgoing = OutgoingMessage(
                 clientID: clientID, text: text, replyTo: number % 4 == 0 ? number : nil, digest: [1, 2])
@@ -135,13 +175,45 @@ struct StoredConversationTests {
         }
     }
 
+    private static func stepLinks(
+        _ both: Both, _ user: UserID, _ other: UserID, _ id: ConversationID, _ random: inout SeededRandom
+    ) throws {
+        let commands = both.commands
+        let hash = [UInt8.random(in: 0...7, using: &random)]
+        let linkID = GroupLinkID.make(at: both.memory.now, using: &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0 where both.memory.groupLink(hash: hash) == nil:
+            let maxUses = Int.random(in: 0...3, using: &random)
+            both.same("make link") {
+                try commands.makeLink(
+                    to: id, linkID: linkID, hash: hash, expiresAt: nil, maxUses: maxUses == 3 ? nil : maxUses,
+                    by: user, in: $0)
+            }
+        case 1:
+            let known = both.memory.groupLinks(of: id).randomElement(using: &random)?.id ?? linkID
+            both.same("remove link") {
+                try commands.removeLink(known, of: id, by: user, in: $0); return 0
+            }
+        case 2:
+            both.same("decline") {
+                try commands.decline(id, by: user, in: $0); return 0
+            }
+        case 3:
+            let settings = ConversationSettings(add: Bool.random(using: &random) ? .admins : .members)
+            both.same("settings") { try commands.change(id, settings: settings, by: user, in: $0) }
+        default: both.same("join") { try commands.join(byLink: hash, by: user, in: $0).found }
+        }
+        both.same("links") { try commands.links(of: id, by: other, in: $0) }
+        both.same("linked") { try commands.linked(hash: hash, by: other, in: $0)?.link }
+    }
+
     @Test("a deleted user's texts are in no row, and the groups have owners")
     func erasure() async throws {
         let store = try await scratch()
         _ = try await store.write { transaction in
             var random = SeededRandom(seed: 1)
             let both = Both(
-                commands: ConversationCommands(), memory: InMemoryMessagingStore(), database: transaction, seed: 1)
+                commands: Self.commands, memory: InMemoryMessagingStore(), database: transaction, seed: 1)
             let people = try Self.makePeople(4, in: both, &random)
             let commands = both.commands
             let id = try commands.createGroup(

@@ -27,7 +27,7 @@ struct VoiceRecordingTests {
     private func begin(
         _ number: Int, _ recordings: inout VoiceRecordings, by principal: Principal, at now: Int64 = 0
     ) throws -> VoiceRecording? {
-        try recordings.begin(id(number), to: id(99), leg: id(500 + number), by: principal, at: now).replaced
+        try recordings.begin(id(number), leg: id(500 + number), by: principal, at: now).replaced
     }
 
     @Test("an endpoint has one, which a new one replaces")
@@ -68,7 +68,7 @@ struct VoiceRecordingTests {
             #expect(throws: Problem.self) { try recordings.send(id(1), of: unknownUser) }
             #expect(throws: Problem.self) { try recordings.discard(id(1), of: unknownUser) }
         }
-        #expect(try recordings.recording(id(1), of: id(1)).to == id(99))
+        #expect(try recordings.recording(id(1), of: id(1)).from == id(1))
         #expect(try recordings.discard(id(1), of: id(1)).id == id(1))
         #expect(recordings.isEmpty)
     }

@@ -32,12 +32,22 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var callWaiting: Bool
     package var presence: PresenceVisibility
     package var reach: Reach
+    package var receipts: Bool
+    package var lastSeen: LastSeenVisibility
+    package var messageRequests: MessageRequestPolicy
     package var createdAt: Timestamp
 }
 
 /// Who may see whether a user is online.
 package enum PresenceVisibility: String, Codable, Hashable, Sendable {
     case everyone
+    case nobody
+}
+
+/// Who may see when a user was last there, among those who may see whether they are online.
+package enum LastSeenVisibility: String, Codable, Hashable, Sendable, CaseIterable {
+    case everybody
+    case friends
     case nobody
 }
 

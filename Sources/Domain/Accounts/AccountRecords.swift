@@ -15,6 +15,10 @@ package struct UserRecord: Hashable, Sendable {
     package var callWaiting: Bool
     package var presence: PresenceVisibility
     package var reach: Reach
+    /// Whether others see what the user has read.
+    package var receipts = true
+    package var lastSeen = LastSeenVisibility.everybody
+    package var messageRequests = MessageRequestPolicy.ask
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
     /// Set together with `disabledAt`. Only the id remains of a deleted user.
@@ -48,7 +52,8 @@ package struct UserRecord: Hashable, Sendable {
     package var ownProfile: OwnProfile {
         OwnProfile(
             id: id, email: email, displayName: displayName, photoURL: photoURL, languages: languages,
-            callWaiting: callWaiting, presence: presence, reach: reach, createdAt: createdAt)
+            callWaiting: callWaiting, presence: presence, reach: reach, receipts: receipts, lastSeen: lastSeen,
+            messageRequests: messageRequests, createdAt: createdAt)
     }
 }
 

@@ -57,10 +57,14 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
     package var callWaiting: Bool?
     package var presence: PresenceVisibility?
     package var reach: Reach?
+    package var receipts: Bool?
+    package var lastSeen: LastSeenVisibility?
+    package var messageRequests: MessageRequestPolicy?
 
     package init(
         displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
-        presence: PresenceVisibility? = nil, reach: Reach? = nil
+        presence: PresenceVisibility? = nil, reach: Reach? = nil, receipts: Bool? = nil,
+        lastSeen: LastSeenVisibility? = nil, messageRequests: MessageRequestPolicy? = nil
     ) {
         self.displayName = displayName
         self.photoURL = photoURL
@@ -68,6 +72,9 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
         self.callWaiting = callWaiting
         self.presence = presence
         self.reach = reach
+        self.receipts = receipts
+        self.lastSeen = lastSeen
+        self.messageRequests = messageRequests
     }
 }
 

@@ -15,6 +15,8 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, Even
     /// `key` is `AccountRules.emailKey` of an address.
     func user(emailKey key: String) throws -> UserRecord?
     func user(issuer: String, subject: String) throws -> UserRecord?
+    /// Some password hash of Firebase, if any is stored.
+    func firebaseHash() throws -> String?
     /// Returns false if the e-mail address is taken.
     func insert(_ user: UserRecord) throws -> Bool
     /// Writes profile, settings, password hash and whether it is disabled or deleted. A deleted user is not found by name.

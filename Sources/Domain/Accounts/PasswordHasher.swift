@@ -7,6 +7,13 @@ package protocol PasswordHasher: Sendable {
     /// Compares `password` with `stored`. Without a stored hash it does the same work and returns `wrong`, so that the
     /// response time does not reveal whether an account exists.
     func verify(_ password: String, against stored: String?) async throws -> PasswordVerdict
+
+    /// Some account has this hash of another system: from now on, every wrong password does the work of that one too.
+    func expect(_ stored: String)
+}
+
+extension PasswordHasher {
+    package func expect(_ stored: String) {}
 }
 
 package enum PasswordVerdict: Sendable, Hashable {

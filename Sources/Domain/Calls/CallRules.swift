@@ -23,6 +23,8 @@ package struct CallRules: Hashable, Sendable {
     package var quota = MediaQuota()
     /// A transcription provider is configured.
     package var hasTranscription = false
+    /// Members of a group whom a call in it rings, with the caller; in a larger one it rings nobody and shows.
+    package var ringingMembers = 32
     /// Participants in one call, including the caller.
     package var participantLimit = 50
     /// Bytes of one session description.

@@ -32,8 +32,14 @@ package protocol FriendStore: AccountStore {
     func insert(_ report: ReportRecord) throws
     /// When the user made reports since `time`, the oldest first.
     func reportTimes(by reporter: UserID, since time: Timestamp, limit: Int) throws -> [Timestamp]
-    /// The newest first, before `cursor`.
-    func reports(before cursor: ReportID?, limit: Int) throws -> [ReportRecord]
+    /// The newest first, before `cursor`; those that are resolved, or not, or all.
+    func reports(before cursor: ReportID?, isOpen: Bool?, limit: Int) throws -> [ReportRecord]
+    func report(_ id: ReportID) throws -> ReportRecord?
+    func resolve(_ id: ReportID, _ resolution: ReportResolution) throws
+    /// A message by `author` as `reporter` sees it, with some of the author's before it. Throws `not_found`.
+    func reportedMessages(
+        _ number: Int64, in conversation: ConversationID, by author: UserID, seenBy reporter: UserID
+    ) throws -> [ReportedMessage]
 
     // Client ids.
     /// Records that the user made a request with this client id, unless one was made before.

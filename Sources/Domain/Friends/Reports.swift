@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 package import Model
 
 /// What a user reports about another to the operator.
@@ -14,6 +14,13 @@ package struct ReportRecord: Codable, Hashable, Sendable {
     /// Empty if the reporter was deleted.
     package var text: String?
     package var createdAt: Timestamp
+    /// The conversation of the message that was reported, if one was.
+    package var conversation: ConversationID?
+    /// The message as the reporter saw it, and before it what else the user wrote there, in order. Empty if the user was
+    /// deleted.
+    package var messages: [ReportedMessage] = []
+    /// Nil while it is open.
+    package var resolution: ReportResolution?
 
     package init(
         id: ReportID, reporter: UserID, user: UserID, reason: Reason, text: String?, createdAt: Timestamp
@@ -33,12 +40,53 @@ package struct ReportRecord: Codable, Hashable, Sendable {
     }
 }
 
+/// A message that is evidence of a report: a copy, which stays when the message is edited, deleted or disappears.
+package struct ReportedMessage: Codable, Hashable, Sendable {
+    /// Bytes of the text; of a longer one the beginning is kept.
+    package static let maxBytes = 2048
+    /// Messages of a report, with the one that was reported.
+    package static let maxCount = 5
+
+    package var number: Int64
+    package var sentAt: Timestamp
+    package var text: String
+
+    package init(number: Int64, sentAt: Timestamp, text: String) {
+        self.number = number
+        self.sentAt = sentAt
+        self.text = text
+    }
+}
+
+/// What an operator has made of a report.
+package struct ReportResolution: Codable, Hashable, Sendable {
+    package enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
+        /// There is nothing to do.
+        case dismissed
+        /// Something was done about it.
+        case acted
+    }
+
+    package var outcome: Outcome
+    package var at: Timestamp
+    /// As the audit log names who did it.
+    package var by: String
+
+    package init(outcome: Outcome, at: Timestamp, by actor: String) {
+        self.outcome = outcome
+        self.at = at
+        by = actor
+    }
+}
+
 extension FriendCommands {
     package struct Report: Codable, Hashable, Sendable {
         package var clientID: ClientID
         package var user: UserID
         package var reason: String
         package var text: String?
+        package var conversation: ConversationID?
+        package var number: Int64?
 
         package init(clientID: ClientID, user: UserID, reason: String, text: String? = nil) {
             self.clientID = clientID
@@ -59,7 +107,16 @@ extension FriendCommands {
             try AccountRules.text(
                 $0, field: "text", characters: FriendRules.reportCharacters, mayHaveLines: true)
         }
-        let hash = secrets.digest("report \(report.user) \(reason.rawValue) \(text ?? "")")
+        guard (report.conversation == nil) == (report.number == nil) else {
+            throw Problem.invalid(
+                report.number == nil ? "number" : "conversation",
+                "A message is reported by its conversation and number.")
+        }
+        var parts = "report \(report.user) \(reason.rawValue) \(text ?? "")"
+        if let conversation = report.conversation, let number = report.number {
+            parts += " message \(conversation) \(number)"
+        }
+        let hash = secrets.digest(parts)
         return try await database.writeFriends { store in
             _ = try store.existingUser(principal.user)
             switch try store.earlierRequest(report.clientID, of: principal.user, bodyHash: hash) {
@@ -72,9 +129,14 @@ extension FriendCommands {
             guard let user = try store.user(report.user), user.deletedAt == nil else {
                 throw Problem.notFound("user", field: "user")
             }
-            let record = ReportRecord(
+            var record = ReportRecord(
                 id: .make(at: store.now), reporter: principal.user, user: user.id, reason: reason,
                 text: text.flatMap { $0.isEmpty ? nil : $0 }, createdAt: store.now)
+            if let conversation = report.conversation, let number = report.number {
+                record.conversation = conversation
+                record.messages = try store.reportedMessages(
+                    number, in: conversation, by: user.id, seenBy: principal.user)
+            }
             try store.insert(record)
             _ = try store.remember(
                 report.clientID, of: principal.user, bodyHash: hash, outcome: record.id.text)
@@ -83,8 +145,30 @@ extension FriendCommands {
     }
 
     /// The reports of all users, the newest first.
-    package func reports(before cursor: ReportID? = nil, limit: Int) async throws -> [ReportRecord] {
-        try await database.readFriends { try $0.reports(before: cursor, limit: limit) }
+    ///
+    /// - Parameter isOpen: whether they are resolved or not; nil for all.
+    package func reports(
+        before cursor: ReportID? = nil, isOpen: Bool? = nil, limit: Int
+    ) async throws -> [ReportRecord] {
+        try await database.readFriends { try $0.reports(before: cursor, isOpen: isOpen, limit: limit) }
+    }
+
+    /// Resolves a report. Doing it twice changes nothing; another outcome replaces the first.
+    ///
+    /// - Returns: the report, and the entry of the audit log; nil if nothing has changed.
+    package func resolve(
+        _ id: ReportID, as outcome: ReportResolution.Outcome, by key: KeyPrincipal
+    ) async throws -> (report: ReportRecord, entry: AuditEntry?) {
+        try await database.writeFriends { store in
+            guard var report = try store.report(id) else { throw Problem.notFound("report", field: "report") }
+            guard report.resolution?.outcome != outcome else { return (report, nil) }
+            let resolution = ReportResolution(outcome: outcome, at: store.now, by: key.actor)
+            try store.resolve(id, resolution)
+            let entry = key.audit("admin.reports.resolve", id.text)
+            try store.insert(entry)
+            report.resolution = resolution
+            return (report, entry)
+        }.value
     }
 }
 

@@ -1,7 +1,11 @@
 package import Model
+package import Voice
 
 /// The storage of conversations, inside one transaction. A thrown error rolls it back.
-package protocol MessagingStore {
+package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkStore, MentionStore, ThreadStore,
+    SearchIndexStore, GroupLinkStore, DeclineStore, MissedCallStore, ExpiryStore, ScheduledStore, VoiceStore,
+    NoticeStore
+{
     /// The wall-clock time of the transaction.
     var now: Timestamp { get }
 
@@ -10,6 +14,8 @@ package protocol MessagingStore {
     func isActive(_ user: UserID) throws -> Bool
     func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
     func areFriends(_ one: UserID, _ other: UserID) throws -> Bool
+    /// What the user wants to become of conversations that strangers begin.
+    func messageRequests(of user: UserID) throws -> MessageRequestPolicy
 
     // Conversations.
     func conversation(_ id: ConversationID) throws -> Conversation?
@@ -31,6 +37,8 @@ package protocol MessagingStore {
     func memberCount(of conversation: ConversationID) throws -> Int
     /// The member who owns a group next: see `successor`.
     func nextOwner(of conversation: ConversationID) throws -> Member?
+    /// Those of all states who have changed after the sequence, in the order of their changes.
+    func members(of conversation: ConversationID, changedAfter sequence: Int64, limit: Int) throws -> [Member]
     /// Inserts or replaces.
     func save(_ member: Member, of conversation: ConversationID) throws
     func spans(of user: UserID, in conversation: ConversationID) throws -> MembershipSpans
@@ -38,10 +46,16 @@ package protocol MessagingStore {
 
     // Messages.
     func message(_ number: Int64, in conversation: ConversationID) throws -> Message?
-    /// Those of `numbers` that `user` may see as far as blocks go, at most `limit`, from the end that `isNewestFirst` says.
+    /// Those of `numbers` that `user` may see as far as blocks go and has not hidden, at most `limit`, from the end that `isNewestFirst` says.
     func messages(
         in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID, isNewestFirst: Bool,
         limit: Int
+    ) throws -> [Message]
+    /// The number of the last message at a sequence of the conversation.
+    func lastNumber(of conversation: ConversationID, at sequence: Int64) throws -> Int64
+    /// Messages that have changed after the sequence and after they were sent, in the order of their changes.
+    func changedMessages(
+        in conversation: ConversationID, after sequence: Int64, numbers: ClosedRange<Int64>, limit: Int
     ) throws -> [Message]
     /// The message that `author` sent with this client id, and the digest of the request.
     func message(sentWith clientID: ClientID, by author: UserID) throws -> (message: Message, digest: [UInt8])?

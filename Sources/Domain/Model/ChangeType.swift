@@ -15,9 +15,6 @@ package enum UserChangeType: String, Hashable, Sendable, CaseIterable {
     case friendRemoved = "friend.removed"
     case signIn
     case signOut
-    case voiceCreated = "voice.created"
-    case voiceTranscribed = "voice.transcribed"
-    case voiceRemoved = "voice.removed"
     case recordingTranscribed = "recording.transcribed"
     case recordingMixed = "recording.mixed"
     case recordingRemoved = "recording.removed"

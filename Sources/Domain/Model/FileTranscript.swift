@@ -39,7 +39,7 @@ package struct FileTranscript: Hashable, Sendable, Codable {
 
     package static let pending = Self(status: .pending)
 
-    package static func complete(language: String?, text: String, segments: [Segment]) -> Self {
+    package static func complete(language: String?, text: String, segments: [Segment]?) -> Self {
         Self(status: .complete, language: language, text: text, segments: segments)
     }
 

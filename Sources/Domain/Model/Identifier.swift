@@ -85,12 +85,12 @@ package enum Entities {
     package enum Conversation {}
     package enum Client {}
     package enum File {}
-    package enum VoiceMessage {}
     package enum VoiceRecording {}
     package enum Recording {}
     package enum Webhook {}
     package enum Event {}
     package enum Report {}
+    package enum GroupLink {}
 }
 
 /// A person with an account.
@@ -111,9 +111,7 @@ package typealias ConversationID = Identifier<Entities.Conversation>
 package typealias ClientID = Identifier<Entities.Client>
 /// A media file, such as the audio of a voice message.
 package typealias FileID = Identifier<Entities.File>
-/// A voice message.
-package typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
-/// A recording that becomes a voice message once it is sent. In JSON: `recording`.
+/// A recording of which a voice file is made. In JSON: `recording`.
 package typealias VoiceRecordingID = Identifier<Entities.VoiceRecording>
 /// A recording of a call.
 package typealias RecordingID = Identifier<Entities.Recording>
@@ -123,3 +121,5 @@ package typealias WebhookID = Identifier<Entities.Webhook>
 package typealias EventID = Identifier<Entities.Event>
 /// A report of one user about another, to the operator.
 package typealias ReportID = Identifier<Entities.Report>
+/// A link by which people join a group.
+package typealias GroupLinkID = Identifier<Entities.GroupLink>

@@ -2,7 +2,7 @@
 package struct MediaFile: Hashable, Sendable {
     /// What the file belongs to, which decides who may read it.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The audio of a voice message, whose id is the resource.
+        /// The audio of a voice message, sent or not: its own id is the resource.
         case voice
         /// A track of a recording, whose id is the resource.
         case recording

@@ -10,6 +10,7 @@ package struct Problem: Error, Hashable, Sendable {
         case methodNotAllowed = "method_not_allowed"
         case conflict
         case clientIDReused = "client_id_reused"
+        case predecessorMissing = "predecessor_missing"
         case answeredElsewhere = "answered_elsewhere"
         case callEnded = "call_ended"
         case gone
@@ -20,6 +21,7 @@ package struct Problem: Error, Hashable, Sendable {
         case preconditionRequired = "precondition_required"
         case rateLimited = "rate_limited"
         case quotaExceeded = "quota_exceeded"
+        case featureDisabled = "feature_disabled"
         case providerNotConfigured = "provider_not_configured"
         case unavailable
         case storageFull = "storage_full"
@@ -64,10 +66,10 @@ extension Problem.Kind {
         switch self {
         case .invalidRequest: 400
         case .unauthenticated, .signInAgain: 401
-        case .forbidden, .quotaExceeded: 403
+        case .forbidden, .quotaExceeded, .featureDisabled: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .conflict, .clientIDReused, .answeredElsewhere, .callEnded: 409
+        case .conflict, .clientIDReused, .predecessorMissing, .answeredElsewhere, .callEnded: 409
         case .gone: 410
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
@@ -91,6 +93,7 @@ extension Problem.Kind {
         case .methodNotAllowed: "This method is not allowed here"
         case .conflict: "This collides with what is there"
         case .clientIDReused: "The client id was used for something else"
+        case .predecessorMissing: "The message before it is not stored"
         case .answeredElsewhere: "The call was answered elsewhere"
         case .callEnded: "The call has ended"
         case .gone: "It is no longer kept"
@@ -101,6 +104,7 @@ extension Problem.Kind {
         case .preconditionRequired: "Say which state the request is about"
         case .rateLimited: "Too many requests"
         case .quotaExceeded: "Your files have as many bytes as they may have"
+        case .featureDisabled: "This feature is disabled on this server"
         case .providerNotConfigured: "This server has no such provider"
         case .unavailable: "The server cannot do this now"
         case .storageFull: "The server's disk is full"

@@ -3,7 +3,9 @@ package enum StreamName: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A log with an epoch and a dense sequence, which a listener resumes from a position.
         case log
-        /// Events that are never stored; a new one replaces one that is still queued.
+        /// The latest state of each of its rows, with an epoch and a sequence, which a listener resumes from a position.
+        case keyed
+        /// Events that are never stored; a new one replaces one about the same user that is still queued.
         case latestEvent
         /// Events that are never stored and keep their order: a bounded queue per listener, which drops the oldest.
         case orderedEvents
@@ -19,6 +21,15 @@ package enum StreamName: Hashable, Sendable {
     case presence(UserID)
     /// The captions of a call, for its joined participants: `captions:<call>`.
     case captions(CallID)
+    /// One conversation, its members and messages: `conversation:<conversation>`.
+    case conversation(ConversationID)
+    /// How far the members of a conversation have read it, and what the user has noted on its messages:
+    /// `marks:<conversation>`.
+    case marks(ConversationID)
+    /// Who is writing in a conversation: `typing:<conversation>`.
+    case typing(ConversationID)
+    /// The list of one user's conversations: `inbox:<user>`.
+    case inbox(UserID)
 
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -26,6 +37,16 @@ package enum StreamName: Hashable, Sendable {
         case ("user", 2): guard let user = UserID(parts[1]) else { return nil }; self = .user(user)
         case ("presence", 2): guard let user = UserID(parts[1]) else { return nil }; self = .presence(user)
         case ("captions", 2): guard let call = CallID(parts[1]) else { return nil }; self = .captions(call)
+        case ("marks", 2):
+            guard let conversation = ConversationID(parts[1]) else { return nil }
+            self = .marks(conversation)
+        case ("typing", 2):
+            guard let conversation = ConversationID(parts[1]) else { return nil }
+            self = .typing(conversation)
+        case ("inbox", 2): guard let user = UserID(parts[1]) else { return nil }; self = .inbox(user)
+        case ("conversation", 2):
+            guard let conversation = ConversationID(parts[1]) else { return nil }
+            self = .conversation(conversation)
         case ("call", 2): guard let call = CallID(parts[1]) else { return nil }; self = .call(call)
         case ("signals", 3):
             guard let call = CallID(parts[1]), let endpoint = EndpointID(parts[2]) else { return nil }
@@ -41,19 +62,27 @@ package enum StreamName: Hashable, Sendable {
         case .signals(let call, let endpoint): "signals:" + call.text + ":" + endpoint.text
         case .presence(let user): "presence:" + user.text
         case .captions(let call): "captions:" + call.text
+        case .conversation(let conversation): "conversation:" + conversation.text
+        case .inbox(let user): "inbox:" + user.text
+        case .marks(let conversation): "marks:" + conversation.text
+        case .typing(let conversation): "typing:" + conversation.text
         }
     }
 
     package var kind: Kind {
         switch self {
         case .user, .call, .signals: .log
-        case .presence: .latestEvent
+        case .presence, .typing: .latestEvent
         case .captions: .orderedEvents
+        case .conversation, .inbox, .marks: .keyed
         }
     }
 
     /// Whether the stream keeps a log that a listener can resume from.
     package var isDurable: Bool { kind == .log }
+
+    /// Whether a listener can resume the stream from a position.
+    package var hasPositions: Bool { kind == .log || kind == .keyed }
 }
 
 extension StreamName {
@@ -78,10 +107,14 @@ extension StreamName: CustomStringConvertible {
 package struct Position: Hashable, Sendable {
     package var epoch: String
     package var sequence: Int64
+    /// The numbers of the messages that a listener of a conversation holds, in `[epoch, sequence, first, last]`; nil for
+    /// all. Not encoded.
+    package var held: ClosedRange<Int64>?
 
-    package init(epoch: String, sequence: Int64) {
+    package init(epoch: String, sequence: Int64, held: ClosedRange<Int64>? = nil) {
         self.epoch = epoch
         self.sequence = sequence
+        self.held = held
     }
 }
 

@@ -1,8 +1,8 @@
 package import Model
 
-/// A voice message that the server records, until it is sent or discarded. In JSON: a `recording`.
+/// A voice message that the server records, until it is finished or discarded. In JSON: a `recording`.
 ///
-/// Only its owner knows of it; the recipient is notified of the message once it is sent.
+/// Only its owner knows of it. Finishing it makes a `VoiceFile` of it, which can be sent.
 package struct VoiceRecording: Hashable, Sendable {
     /// Each owner has one recording at a time: a new one replaces the previous one.
     package enum Owner: Hashable, Sendable {
@@ -22,7 +22,6 @@ package struct VoiceRecording: Hashable, Sendable {
 
     package let id: VoiceRecordingID
     package let from: UserID
-    package let to: UserID
     package let owner: Owner
     /// The sign-in that began it; absent for tokens of an external issuer.
     package let signIn: SignInID?
@@ -77,7 +76,7 @@ package struct VoiceRecordings: Sendable {
 
     /// Begins a recording. The owner's previous one is removed and returned, unless it is being sent.
     package mutating func begin(
-        _ id: VoiceRecordingID, to: UserID, leg: EndpointID, by principal: Principal, at now: Int64
+        _ id: VoiceRecordingID, leg: EndpointID, by principal: Principal, at now: Int64
     ) throws -> (recording: VoiceRecording, replaced: VoiceRecording?) {
         let owner = principal.endpoint.map { VoiceRecording.Owner.endpoint($0) } ?? .whip(principal.user)
         let replaced = recordings.values.first { $0.owner == owner && $0.state != .sending }
@@ -90,7 +89,7 @@ package struct VoiceRecordings: Sendable {
         }
         if let replaced { recordings[replaced.id] = nil }
         let recording = VoiceRecording(
-            id: id, from: principal.user, to: to, owner: owner, signIn: principal.signIn, leg: leg,
+            id: id, from: principal.user, owner: owner, signIn: principal.signIn, leg: leg,
             state: .waiting(until: now &+ rules.firstAudioSeconds &* 1000))
         recordings[id] = recording
         return (recording, replaced)

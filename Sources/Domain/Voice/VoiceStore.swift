@@ -1,44 +1,40 @@
 package import Model
 
-/// The storage of voice messages, inside one transaction. A thrown error rolls it back.
+/// The storage of voice files, inside one transaction. A thrown error rolls it back.
 package protocol VoiceStore: TranscriptStore, MediaUsageStore {
-    func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
-    /// Whether the user exists and is not disabled.
+    /// Whether the user exists and is neither disabled nor deleted.
     func isActive(_ user: UserID) throws -> Bool
 
-    func voiceMessage(_ id: VoiceMessageID) throws -> VoiceMessage?
-    /// The messages between two users that `user` may see (withheld ones excluded), newest first, before `cursor`.
-    func voiceMessages(
-        of user: UserID, with other: UserID, before cursor: VoiceMessageID?, limit: Int
-    ) throws -> [VoiceMessage]
-    /// Messages that were sent before `time`, oldest first.
-    func voiceMessages(before time: Timestamp, limit: Int) throws -> [VoiceMessage]
-    /// Some messages that the user sent.
-    func voiceMessages(sentBy user: UserID, limit: Int) throws -> [VoiceMessage]
-    /// Inserts the message and the row of its file.
-    func insert(_ message: VoiceMessage) throws
-    /// Removes the message and the row of its file.
-    func remove(_ message: VoiceMessage) throws
+    func voiceFile(_ id: FileID) throws -> VoiceFile?
+    /// How many files of the user are not sent; counts to `limit`.
+    func unsentVoiceFileCount(of user: UserID, limit: Int) throws -> Int
+    /// Files that are not sent and were made before `time`, the oldest first.
+    func unsentVoiceFiles(before time: Timestamp, limit: Int) throws -> [VoiceFile]
+    /// Some files of the user that are not sent.
+    func unsentVoiceFiles(of user: UserID, limit: Int) throws -> [VoiceFile]
+    /// Files that were sent and made before `time`, the oldest first.
+    func sentVoiceFiles(before time: Timestamp, limit: Int) throws -> [VoiceFile]
+    func insert(_ file: VoiceFile) throws
+    /// The file was sent.
+    func save(_ location: VoiceFile.Location, of file: FileID) throws
+    /// Removes the rows of the file, and its transcript. Its bytes are removed after the commit.
+    func removeVoiceFile(_ id: FileID) throws
 
-    /// Messages whose transcripts are pending.
-    func untranscribed() throws -> [VoiceMessage]
+    /// Saves that the transcript of the file is pending; it is made after the commit.
+    func transcribeVoiceFile(_ id: FileID) throws
+    /// Files whose transcripts are pending.
+    func untranscribedVoiceFiles() throws -> [FileID]
 
-    /// The message that `user` sent with this client id, if any.
-    func voiceMessage(sentWith clientID: ClientID, of user: UserID, bodyHash: [UInt8]) throws -> SentBefore
-    func remember(
-        _ clientID: ClientID, of user: UserID, bodyHash: [UInt8], message: VoiceMessageID
-    ) throws -> SentBefore
-
-    /// Appends a change to the user's stream, in the same transaction.
-    @discardableResult
-    func append(_ type: UserChangeType, _ data: some Encodable, to user: UserID) throws -> Position
+    /// The file that `user` made with this client id, if any.
+    func voiceFile(madeWith clientID: ClientID, of user: UserID, bodyHash: [UInt8]) throws -> MadeBefore
+    func remember(_ clientID: ClientID, of user: UserID, bodyHash: [UInt8], voiceFile: FileID) throws -> MadeBefore
 }
 
 /// Whether a client id is new to its user.
-package enum SentBefore: Hashable, Sendable {
+package enum MadeBefore: Hashable, Sendable {
     case never
-    /// The same request was made before and created this message.
-    case same(VoiceMessageID)
+    /// The same request was made before and made this file.
+    case same(FileID)
     /// A different request used the id.
     case somethingElse
 }

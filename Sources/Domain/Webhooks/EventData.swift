@@ -73,6 +73,55 @@ package enum EventData {
         return writer.text
     }
 
+    /// Of an event about a conversation.
+    package static func conversation(_ conversation: ConversationID, kind: String, version: Int64) -> String {
+        var writer = JSONWriter(capacity: 256)
+        writer.object { $0.write(conversation, kind: kind, version: version) }
+        return writer.text
+    }
+
+    /// Of `conversation.member`, about one of the members.
+    package static func member(
+        _ party: EventParty, role: String, state: String, of conversation: ConversationID, kind: String, version: Int64
+    ) -> String {
+        var writer = JSONWriter(capacity: 256)
+        writer.object { writer in
+            party.write(to: &writer)
+            writer.member("role", role)
+            writer.member("state", state)
+            writer.write(conversation, kind: kind, version: version)
+        }
+        return writer.text
+    }
+
+    /// Of an event about a message.
+    ///
+    /// - Parameters:
+    ///   - author: who wrote it.
+    ///   - recipient: the other one of two people, who has not to be asked whether the author may write.
+    package static func message(
+        _ number: Int64, of messageKind: String, call: CallID? = nil, by author: EventParty, to recipient: EventParty?,
+        mentions: [UserID], sentAt: Timestamp,
+        in conversation: ConversationID, kind: String, version: Int64
+    ) -> String {
+        var writer = JSONWriter(capacity: 384)
+        writer.object { writer in
+            author.write(to: &writer)
+            writer.member("number", number)
+            writer.member("messageKind", messageKind)
+            writer.member("call", call)
+            writer.member("sentAt", sentAt)
+            writer.name("mentions")
+            writer.array(mentions) { $0.write($1) }
+            if let recipient {
+                writer.name("to")
+                writer.object { recipient.write(to: &$0) }
+            }
+            writer.write(conversation, kind: kind, version: version)
+        }
+        return writer.text
+    }
+
     /// Of `webhook.test`.
     package static func test(of webhook: WebhookID) -> String {
         var writer = JSONWriter()
@@ -130,5 +179,13 @@ extension EventData {
             }
         }
         return bytes.count
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func write(_ conversation: ConversationID, kind: String, version: Int64) {
+        member("conversation", conversation)
+        member("kind", kind)
+        member("version", version)
     }
 }

@@ -12,6 +12,12 @@ package enum EventType: String, Hashable, Sendable, CaseIterable {
     case friendRequested = "friend.requested"
     case friendAccepted = "friend.accepted"
     case friendRemoved = "friend.removed"
+    case conversationCreated = "conversation.created"
+    case conversationUpdated = "conversation.updated"
+    case conversationMember = "conversation.member"
+    case messageCreated = "message.created"
+    case messageEdited = "message.edited"
+    case messageDeleted = "message.deleted"
     case recordingReady = "recording.ready"
     case transcriptReady = "transcript.ready"
     /// Made by `switchboard webhook test`, for one webhook. Nobody subscribes to it.

@@ -1,14 +1,17 @@
 import Messaging
 
 /// Texts of any bytes: one that is accepted is accepted again as it is; its ranges lie in it and nest, whole characters of
-/// UTF-16 each; its search terms lie in it.
+/// UTF-16 each; its search terms lie in it, and so does what matches a query. A cursor is written as it was read. An emoji
+/// that is accepted is accepted again as it is stored.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMessageText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     checkRanges(text)
-    for token in SearchTokenizer.tokens(in: text) where token.start + token.length > text.utf16.count {
+    for unit in SearchTokenizer.units(in: text) where unit.end > text.utf16.count {
         fatalError("a term beyond the text")
     }
+    checkSearch(text)
+    if let emoji = try? ReactionEmoji(text), (try? ReactionEmoji(emoji.text)) != emoji { fatalError("another emoji") }
     guard let message = try? MessageText(text) else { return 0 }
     if (try? MessageText(message.text)) != message { fatalError("another text") }
     return 0
@@ -23,5 +26,22 @@ private func checkRanges(_ text: String) {
         open.removeAll { $0.end <= range.start }
         if let outer = open.last, range.end > outer.end { fatalError("ranges cross") }
         open.append(range)
+    }
+}
+
+/// The first line is searched for in the rest.
+private func checkSearch(_ text: String) {
+    let parts = text.split(separator: "\n", maxSplits: 1).map(String.init)
+    if parts.count == 2, let query = try? SearchQuery(parts[0]), let match = SearchMatch(query, in: parts[1]) {
+        var end = 0
+        for range in match.ranges {
+            if range.start < end || range.length <= 0 { fatalError("ranges are not apart") }
+            end = range.start + range.length
+        }
+        if end > parts[1].utf16.count || match.ranges.isEmpty { fatalError("a match beyond the text") }
+        if !match.relevance.isFinite { fatalError("no relevance") }
+    }
+    if let cursor = try? SearchCursor(text: text), (try? SearchCursor(text: cursor.text)) != cursor {
+        fatalError("another cursor")
     }
 }

@@ -18,6 +18,11 @@ extension AccountCommands {
         }.value
     }
 
+    /// The user whom the operator names.
+    package func user(of reference: AccountReference) async throws -> UserID {
+        try await database.readAccounts { try $0.user(reference).id }
+    }
+
     /// Issues access tokens of test users (`load-1@load.invalid` and so on), which are created if missing. They have no
     /// password, so nobody can sign in as one of them.
     package func virtualUsers(count: Int, prefix: String) async throws -> [(user: UserID, accessToken: String)] {

@@ -22,6 +22,9 @@ extension AccountCommands {
             if let callWaiting = change.callWaiting { user.callWaiting = callWaiting }
             if let presence = change.presence { user.presence = presence }
             if let reach = change.reach { user.reach = reach }
+            if let receipts = change.receipts { user.receipts = receipts }
+            if let lastSeen = change.lastSeen { user.lastSeen = lastSeen }
+            if let requests = change.messageRequests { user.messageRequests = requests }
             return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
     }

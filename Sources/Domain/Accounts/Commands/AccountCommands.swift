@@ -63,6 +63,14 @@ package final class AccountCommands: Sendable {
         for signIn in ended { tokens.revoke([signIn.id], at: signIn.at) }
     }
 
+    /// Tells the hasher whether there are passwords of another system; call it before the first sign-in.
+    package func loadPasswordKinds() async throws {
+        if let hash = try await database.readAccounts({ try $0.firebaseHash() }) { passwords.expect(hash) }
+    }
+
+    /// Such a password was imported.
+    package func expectPassword(_ hash: String) { passwords.expect(hash) }
+
     /// Removes a batch of sign-ins, devices and endpoints that were not used for long; call it periodically. Returns
     /// the number of removed rows.
     @discardableResult

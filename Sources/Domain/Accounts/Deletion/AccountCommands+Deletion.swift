@@ -144,7 +144,7 @@ extension UserRecord {
 
 extension ExternalIdentity {
     /// The digest under which the deletion of its user is remembered, without naming the person.
-    func tombstone(_ secrets: any SecretSource) -> [UInt8] {
+    package func tombstone(_ secrets: any SecretSource) -> [UInt8] {
         // The length separates the two: both may contain any character.
         secrets.digest("\(issuer.utf8.count) \(issuer) \(subject)")
     }

@@ -3,7 +3,8 @@
 ///
 /// Others' messages and tracks stay, and so do calls, in which the user is shown as `DeletedUser.name`.
 package enum ErasurePlan {
-    package static let rules: [ErasureRule] = accounts + friends + conversations + calls + voice + log + operation
+    package static let rules: [ErasureRule] =
+        accounts + friends + conversations + imports + calls + voice + log + operation
 
     /// Rows that belong to the user alone, which the step `rows` removes.
     package static var rowsToRemove: [ErasureRule] { rules.filter { $0.moment == .step(.rows) && $0.fate == .removed } }
@@ -13,7 +14,7 @@ package enum ErasurePlan {
         ErasureRule(
             "users", .cleared, .atOnce, users: ["id"],
             personal: ["email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence"],
-            others: ["reach"]),
+            others: ["reach", "last_seen", "message_requests"]),
         ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
         ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),
         // Digests, which name nobody and refuse the tokens of deleted users.
@@ -41,28 +42,79 @@ package enum ErasurePlan {
             key: ["owner", "user_id"]),
         ErasureRule(
             "contact_links", .removed, .step(.rows), users: ["user_id"], others: ["hash"], key: ["user_id"]),
-        // Of reports by the user; those about the user keep the id and what others wrote.
+        // Of reports by the user the text; those about the user keep the id and what others wrote, without the user's
+        // messages.
         ErasureRule(
-            "reports", .cleared, .step(.friends), users: ["reporter", "user_id"], personal: ["text"],
-            others: ["id", "reason"]),
+            "reports", .cleared, .step(.friends), users: ["reporter", "user_id"], personal: ["text", "evidence"],
+            others: ["id", "reason", "conversation_id", "outcome", "resolved_by"]),
     ]
 
     private static let conversations = [
         // They are their members', and so are their names.
         ErasureRule(
             "conversations", .kept, .never, users: ["pair"],
-            others: ["id", "kind", "name", "who_writes", "who_adds", "who_renames"]),
+            others: [
+                "id", "kind", "name", "who_writes", "who_adds", "who_renames", "pins", "live_call", "withheld_timers",
+            ]),
         // The user has left all groups; others see a deleted user.
         ErasureRule(
-            "members", .kept, .never, users: ["user_id"], others: ["conversation_id", "role", "state"]),
+            "members", .kept, .never, users: ["user_id", "invited_by"],
+            others: ["conversation_id", "role", "state", "at_leaving"]),
         ErasureRule(
             "spans", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id"],
             key: ["conversation_id", "user_id", "from_number"]),
         // What the user wrote; its number stays.
         ErasureRule(
-            "messages", .cleared, .step(.messages), users: ["author"], personal: ["text", "ranges", "digest"],
-            others: ["conversation_id", "client_id", "kind"]),
+            "messages", .cleared, .step(.messages), users: ["author", "forwarded_from"],
+            personal: ["text", "ranges", "digest", "voice", "notice"],
+            others: ["conversation_id", "client_id", "kind", "reactions", "call"]),
         ErasureRule("edits", .removed, .step(.messages), personal: ["text"], others: ["conversation_id"]),
+        // Also those that the messages count and name.
+        ErasureRule(
+            "reactions", .removed, .step(.reactions), users: ["user_id"], personal: ["emoji"],
+            others: ["conversation_id"]),
+        ErasureRule(
+            "own", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id"],
+            key: ["user_id", "conversation_id", "number"]),
+        // Others' texts still have the id.
+        ErasureRule(
+            "mentions", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id"],
+            key: ["conversation_id", "number", "user_id"]),
+        ErasureRule(
+            "missed_calls", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id"],
+            key: ["conversation_id", "number", "user_id"]),
+        ErasureRule(
+            "scheduled", .removed, .step(.rows), users: ["author"], personal: ["text", "digest"],
+            others: ["client_id", "conversation_id", "failure", "failure_detail"], key: ["author", "client_id"]),
+        ErasureRule("own_counter", .kept, .never),
+        ErasureRule(
+            "memberships", .removed, .step(.rows), users: ["user_id"], personal: ["draft"],
+            others: ["conversation_id"], key: ["user_id", "conversation_id"]),
+        ErasureRule(
+            "marks", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "shown"],
+            key: ["conversation_id", "user_id"]),
+        ErasureRule(
+            "mark_rises", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "kind"],
+            key: ["conversation_id", "user_id", "kind", "to_number"]),
+        // The words of deleted messages, with them.
+        ErasureRule("postings", .removed, .step(.messages), personal: ["term"]),
+        ErasureRule("search_indexes", .kept, .never, others: ["conversation_id"]),
+        // Those of groups ended when the user left them.
+        ErasureRule(
+            "group_links", .removed, .step(.rows), users: ["maker"], others: ["conversation_id", "id", "hash"],
+            key: ["conversation_id", "id"]),
+        // By the user, and of the user's invitations.
+        ErasureRule(
+            "declines", .removed, .step(.rows), users: ["user_id", "subject"], key: ["user_id", "subject"]),
+    ]
+
+    private static let imports = [
+        // The keys are digests of ids elsewhere; the content's would confirm what is guessed.
+        ErasureRule(
+            "imported", .cleared, .atOnce, users: ["user_id"], personal: ["digest"], others: ["key", "kind", "entity"]),
+        ErasureRule(
+            "import_members", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "role", "state"],
+            key: ["conversation_id", "user_id"]),
     ]
 
     private static let calls = [
@@ -102,10 +154,10 @@ package enum ErasurePlan {
     ]
 
     private static let voice = [
-        // Those that the user sent; those that the user received are others'.
+        // With their messages, or by this step if they were not sent.
         ErasureRule(
-            "voice_messages", .removed, .step(.voiceMessages), users: ["sender", "recipient", "pair"],
-            personal: ["waveform"], others: ["id", "file_id"]),
+            "voice_files", .removed, .step(.voiceMessages), users: ["author"], personal: ["waveform"],
+            others: ["file_id", "conversation_id"]),
         // With the message or the track.
         ErasureRule(
             "transcripts", .removed, .step(.voiceMessages), personal: ["data"], others: ["file_id", "status"]),
@@ -146,5 +198,6 @@ package enum ErasurePlan {
         ErasureRule("deliveries", .kept, .never, others: ["webhook_id", "outcome", "reason"]),
         ErasureRule("erasures", .removed, .step(.checkpoint), users: ["user_id"], others: ["step", "cursor", "photo"]),
         ErasureRule("migrations", .kept, .never, others: ["name"]),
+        ErasureRule("unfinished_migrations", .kept, .never),
     ]
 }

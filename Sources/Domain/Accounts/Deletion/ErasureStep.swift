@@ -7,10 +7,13 @@ package enum ErasureStep: String, Hashable, Sendable, CaseIterable {
     case friends
     /// What the user wrote is deleted for all.
     case messages
+    /// The user's reactions are taken from the messages of others.
+    case reactions
     /// The user leaves all groups.
     case conversations
     /// The user leaves all calls, and the photo is removed.
     case calls
+    /// Voice files that were not sent; the others went with their messages.
     case voiceMessages = "voice_messages"
     /// The recorded tracks, and the mixes that hold them.
     case recordings

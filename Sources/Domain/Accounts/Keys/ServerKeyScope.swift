@@ -7,6 +7,10 @@ package enum ServerKeyScope: String, Hashable, Sendable, CaseIterable {
     case callsRead = "calls:read"
     /// Place and end calls.
     case callsWrite = "calls:write"
+    /// Read conversations, their members and messages.
+    case conversationsRead = "conversations:read"
+    /// Create conversations, add and remove members, and write in the name of a member.
+    case conversationsWrite = "conversations:write"
     /// Read recordings and their files.
     case recordings
     /// Read events.

@@ -4,17 +4,23 @@ extension CallCommands {
     /// Creates a call.
     ///
     /// A retry with the same client id returns the call that the first request created. If the two people, or the
-    /// conversation, already have a live call, the request accepts that call. A call left over by the caller's own
-    /// endpoint, or by a detached one, is `replaced` instead.
+    /// group, already have a live call, the request accepts that call. A call left over by the caller's own endpoint, or
+    /// by a detached one, is `replaced` instead.
+    ///
+    /// - Parameter conversation: that the request names, or that of the two people; nil if it has none.
     package func create(
-        _ request: CreateCall, by principal: Principal, id: CallID, at now: Timestamp, in store: some CallStore
+        _ request: CreateCall, of conversation: CallConversation? = nil, by principal: Principal, id: CallID,
+        at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
         let endpoint = try endpoint(of: principal)
-        try check(request, by: principal.user)
+        let called = conversation?.callees ?? request.callees
+        let isOpen = conversation?.isGroup ?? false
+        try check(request, called, isOpen: isOpen, by: principal.user)
         try checkStillSignedIn(principal, in: store)
-        let mode = try mode(of: request)
-        let live = try store.liveParticipations(of: [principal.user] + request.callees)
-        let (existing, stale) = try existingCall(for: request, by: principal.user, endpoint: endpoint, live, in: store)
+        let mode = try mode(of: request, called, isOpen: isOpen)
+        let live = try store.liveParticipations(of: [principal.user] + called)
+        let (existing, stale) = try existingCall(
+            in: conversation, with: called, by: principal.user, endpoint: endpoint, live, in: store)
         let verdict = try store.remember(
             request.clientID, of: principal.user, bodyHash: request.bodyHash, entity: existing ?? id)
         switch verdict {
@@ -39,9 +45,9 @@ extension CallCommands {
             effects += outcome.effects
             if !outcome.call.isLive { over.insert(outcome.call.id) }
         }
-        let (caller, callees) = try parties(request.callees, of: principal.user, field: "callees", in: store)
+        let (caller, callees) = try parties(called, of: principal.user, field: "callees", in: store)
         let call = Call.begin(
-            id: id, conversation: request.conversation, kind: request.kind, mode: mode, caller: caller,
+            id: id, conversation: conversation?.id, isOpen: isOpen, kind: request.kind, mode: mode, caller: caller,
             endpoint: endpoint, signIn: principal.signIn, callees: callees.map { ($0, isBusy($0, live, except: over)) },
             ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
         try store.insert(call)
@@ -78,6 +84,12 @@ extension CallCommands {
         guard before.participants.count + newcomers.count <= rules.participantLimit else {
             throw Problem.invalid("users", "A call has at most \(rules.participantLimit) participants.")
         }
+        if before.isOpen {
+            for (index, user) in request.users.enumerated()
+            where try standing(of: user, to: before, in: store) == .outside {
+                throw Problem.invalid("users[\(index)]", "Only members of the conversation can be called into it.")
+            }
+        }
         // A direct call between two clients cannot include a third.
         guard !before.isPair || before.mode != .direct || newcomers.isEmpty || rules.gatewayEpoch != nil else {
             throw Problem(
@@ -101,17 +113,19 @@ extension CallCommands {
 extension CallCommands {
     /// The live call that a new one would duplicate, and a stale one that a crash left behind.
     private func existingCall(
-        for request: CreateCall, by user: UserID, endpoint: EndpointID, _ live: [LiveParticipation],
-        in store: some CallStore
+        in conversation: CallConversation?, with callees: [UserID], by user: UserID, endpoint: EndpointID,
+        _ live: [LiveParticipation], in store: some CallStore
     ) throws -> (existing: CallID?, stale: CallID?) {
-        if let conversation = request.conversation, let call = try store.liveCall(in: conversation) {
-            return (call, nil)
-        }
-        guard request.callees.count == 1, let callee = request.callees.first else { return (nil, nil) }
+        if let conversation, conversation.isGroup { return (try store.liveCall(in: conversation.id), nil) }
+        guard callees.count == 1, let callee = callees.first else { return (nil, nil) }
         let pairs = [Call.pair(user, callee), user.text + ">" + callee.text]
-        guard let own = live.first(where: { $0.user == user && $0.pair.map(pairs.contains) ?? false }) else {
-            return (nil, nil)
+        let own = live.first { one in
+            one.user == user
+                && (one.pair.map(pairs.contains) ?? (conversation != nil && one.conversation == conversation?.id))
         }
+        guard let own else { return (nil, nil) }
+        // Others were called into it since.
+        if own.pair == nil { return (own.call, nil) }
         if own.endpoint == endpoint || own.isDetached { return (nil, own.call) }
         // The other user called and crashed before this user accepted.
         let theirs = live.first { $0.user == callee && $0.call == own.call }
@@ -119,15 +133,15 @@ extension CallCommands {
         return (own.call, nil)
     }
 
-    private func mode(of request: CreateCall) throws -> Call.Mode {
+    private func mode(of request: CreateCall, _ callees: [UserID], isOpen: Bool) throws -> Call.Mode {
         switch (request.mode, rules.gatewayEpoch) {
         case (.direct, _): return .direct
-        case (nil, _) where request.callees.count == 1: return .direct
+        case (nil, _) where callees.count == 1 && !isOpen: return .direct
         case (.gateway, nil):
             throw Problem.invalid("mode", "This server has no media gateway: omit the mode, or set it to direct.")
         case (nil, nil):
             throw Problem.invalid(
-                "callees",
+                isOpen ? "conversation" : "callees",
                 "This server has no media gateway, which a call of more than two needs: call one person, or set the "
                     + "mode to direct, where every client connects to every other.")
         case (_, .some(let epoch)):
@@ -165,13 +179,14 @@ extension CallCommands {
         return .invalid("ringSeconds", "A call rings \(allowed.lowerBound) to \(allowed.upperBound) seconds.")
     }
 
-    private func check(_ request: CreateCall, by user: UserID) throws {
-        try check(request.callees, field: "callees", by: user)
+    private func check(_ request: CreateCall, _ callees: [UserID], isOpen: Bool, by user: UserID) throws {
+        // Those of a conversation are its members.
+        if request.conversation == nil { try check(callees, field: "callees", by: user) }
         if let seconds = request.ringSeconds, !rules.ringSecondsAllowed.contains(seconds) {
             throw invalidRingSeconds
         }
         if let offer = request.offer {
-            guard request.callees.count == 1 else {
+            guard callees.count == 1, !isOpen else {
                 throw Problem.invalid("offer", "Only a call to one person can have an offer.")
             }
             try check(offer, field: "offer.sdp")

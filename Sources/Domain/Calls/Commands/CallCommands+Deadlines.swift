@@ -63,6 +63,20 @@ extension CallCommands {
         }
     }
 
+    /// The user has left a conversation, or was removed from it: leaves its open call at once, and hears no more of it.
+    package func leftConversation(
+        _ conversation: ConversationID, _ user: UserID, at now: Timestamp, in store: some CallStore
+    ) throws -> CallOutcome? {
+        guard let id = try store.liveCall(in: conversation), let before = try store.call(id), before.isOpen else {
+            return nil
+        }
+        var after = before
+        after.remove(user, rules: rules, at: now)
+        var outcome = try commit(after, replacing: before, at: now, in: store)
+        outcome.effects += [.dropUser(user, .call(id)), .dropUser(user, .captions(id))]
+        return outcome
+    }
+
     /// The gateway restarted: its calls get the new epoch, so that their endpoints join again. If there is no gateway
     /// any more, they end.
     package func gatewayRestarted(at now: Timestamp, in store: some CallStore) throws -> [CallOutcome] {

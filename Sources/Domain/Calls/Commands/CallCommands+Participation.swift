@@ -23,6 +23,7 @@ extension CallCommands {
         let before = try open(id, as: user, in: store)
         try checkStillSignedIn(principal, in: store)
         var after = before
+        try admit(user, to: &after, at: now, in: store)
         let acceptance = after.accept(
             user, endpoint: endpoint, signIn: principal.signIn, media: request.media, rules: rules, at: now)
         switch acceptance {
@@ -47,6 +48,20 @@ extension CallCommands {
         return outcome
     }
 
+    /// A member of the conversation whom an open call did not ring enters it.
+    private func admit(
+        _ user: UserID, to call: inout Call, at now: Timestamp, in store: some CallStore
+    ) throws {
+        guard call.isOpen, call.isLive, call.participant(user)?.isWithheld ?? true else { return }
+        guard call.participant(user) != nil || call.participants.count < rules.participantLimit else {
+            throw Problem(.conflict, "This call has \(rules.participantLimit) participants, the most it may have.")
+        }
+        guard let caller = call.caller, let party = try store.parties([user], calledBy: caller).first else {
+            throw Problem.notFound("call")
+        }
+        call.admit(party, at: now)
+    }
+
     /// Declines the call for all endpoints of the user.
     package func decline(
         _ id: CallID, by principal: Principal, at now: Timestamp, in store: some CallStore
@@ -59,8 +74,13 @@ extension CallCommands {
         _ id: CallID, _ request: Call.HangUp, by principal: Principal, at now: Timestamp, in store: some CallStore
     ) throws -> CallOutcome {
         try change(id, by: principal, at: now, in: store) { call in
-            if call.isForbidden(request, to: principal.user) {
-                throw Problem(.forbidden, "Only the caller may end this call for everybody; you can leave it.")
+            if call.isForbidden(request, to: principal.user),
+                try standing(of: principal.user, to: call, in: store) != .administrator
+            {
+                throw Problem(
+                    .forbidden,
+                    "Only the caller, and in a group its administrators, may end this call for everybody; you can leave it."
+                )
             }
             call.hangUp(principal.user, endpoint: principal.endpoint, request, rules: rules, at: now)
         }

@@ -39,8 +39,11 @@ extension CallCommands {
     ///
     /// Blocks hold: a callee who blocked the caller is not rung, as in every call. The caller's own blocks are an error,
     /// since the caller did not choose the callees.
+    ///
+    /// - Parameter conversation: that of the two people, if it is a call of two.
     package func createServerCall(
-        _ request: CreateServerCall, id: CallID, at now: Timestamp, in store: some CallStore
+        _ request: CreateServerCall, of conversation: ConversationID? = nil, id: CallID, at now: Timestamp,
+        in store: some CallStore
     ) throws -> CallOutcome {
         try check(request.callees, field: "callees", by: request.caller)
         if let seconds = request.ringSeconds, !rules.ringSecondsAllowed.contains(seconds) { throw invalidRingSeconds }
@@ -59,7 +62,7 @@ extension CallCommands {
         let live = try store.liveParticipations(of: [request.caller] + request.callees)
         try checkNoLivePair(request, live, at: now, in: store)
         let call = Call.ringingEverybody(
-            id: id, kind: request.kind, mode: .gateway(epoch: epoch),
+            id: id, conversation: conversation, kind: request.kind, mode: .gateway(epoch: epoch),
             parties: ([caller] + callees).map { ($0, isBusy($0, live, except: [])) },
             ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
         try store.insert(call)

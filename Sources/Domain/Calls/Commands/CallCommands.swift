@@ -15,12 +15,25 @@ package struct CallCommands: Sendable {
 // Helpers of the commands.
 extension CallCommands {
     /// The call, if the user may see it. This is the access check: for users who are not in the call, or from whom it
-    /// is withheld, the result is the same as if it did not exist.
+    /// is withheld, the result is the same as if it did not exist. An open call is seen by the members of its conversation
+    /// while it is live, and by nobody else.
     func open(_ id: CallID, as user: UserID, in store: some CallStore) throws -> Call {
-        guard let call = try store.call(id), let participant = call.participant(user), !participant.isWithheld else {
+        guard let call = try store.call(id) else { throw Problem.notFound("call") }
+        if call.isOpen, call.isLive {
+            guard try standing(of: user, to: call, in: store) != .outside else { throw Problem.notFound("call") }
+            return call
+        }
+        guard let participant = call.participant(user), !participant.isWithheld else {
             throw Problem.notFound("call")
         }
         return call
+    }
+
+    func standing(
+        of user: UserID, to call: Call, in store: some CallStore
+    ) throws -> ConversationStanding {
+        guard call.isOpen, let conversation = call.conversation else { return .outside }
+        return try store.standing(of: user, in: conversation)
     }
 
     /// The endpoint that makes the request, for requests that need one.

@@ -39,7 +39,10 @@ struct CallDifference {
     private var notifiedUsers: [UserID] {
         let hasEnded = hasEnded
         return after.participants.compactMap { participant in
-            guard !participant.isWithheld else { return nil }
+            // Who was removed from the conversation of the call is told that, and nothing later.
+            guard !participant.isWithheld else {
+                return before?.participant(participant.user)?.isWithheld == false ? participant.user : nil
+            }
             if hasEnded { return participant.user }
             guard let earlier = before?.participant(participant.user) else { return participant.user }
             return participant.hasChangedState(from: earlier) ? participant.user : nil

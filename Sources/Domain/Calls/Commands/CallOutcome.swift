@@ -8,6 +8,8 @@ package enum CallEffect: Hashable, Sendable {
     case attachEndpoint(EndpointID, StreamName)
     /// Unsubscribe the endpoint from the stream: it may no longer receive it.
     case dropEndpoint(EndpointID, StreamName)
+    /// Unsubscribe all realtime sessions of the user from the stream: they may no longer receive it.
+    case dropUser(UserID, StreamName)
     /// Unsubscribe everybody from the stream: the call has ended, or the mailbox closed.
     case detach(StreamName)
     /// Replaces the timer with the same key.

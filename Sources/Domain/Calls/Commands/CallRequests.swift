@@ -14,6 +14,7 @@ package enum RequestedMode: String, Hashable, Sendable, Codable {
 
 package struct CreateCall: Hashable, Sendable, Decodable {
     package var clientID: ClientID
+    /// Empty for a call in a conversation, whose members are called.
     package var callees: [UserID]
     package var kind: Call.Kind
     /// Absent: direct between two people, gateway for more.
@@ -23,11 +24,10 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     package var offer: SessionDescriptionInit?
     package var ringSeconds: Int64?
     package var other: OtherCalls?
-    /// Set by the code that checked that the caller is a member; not part of the request.
     package var conversation: ConversationID?
 
     package init(
-        clientID: ClientID, callees: [UserID], kind: Call.Kind, mode: RequestedMode? = nil,
+        clientID: ClientID, callees: [UserID] = [], kind: Call.Kind, mode: RequestedMode? = nil,
         offer: SessionDescriptionInit? = nil, ringSeconds: Int64? = nil, other: OtherCalls? = nil,
         conversation: ConversationID? = nil
     ) {
@@ -42,7 +42,19 @@ package struct CreateCall: Hashable, Sendable, Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case clientID, callees, kind, mode, offer, ringSeconds, other
+        case clientID, callees, kind, mode, offer, ringSeconds, other, conversation
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        clientID = try values.decode(ClientID.self, forKey: .clientID)
+        callees = try values.decodeIfPresent([UserID].self, forKey: .callees) ?? []
+        kind = try values.decode(Call.Kind.self, forKey: .kind)
+        mode = try values.decodeIfPresent(RequestedMode.self, forKey: .mode)
+        offer = try values.decodeIfPresent(SessionDescriptionInit.self, forKey: .offer)
+        ringSeconds = try values.decodeIfPresent(Int64.self, forKey: .ringSeconds)
+        other = try values.decodeIfPresent(OtherCalls.self, forKey: .other)
+        conversation = try values.decodeIfPresent(ConversationID.self, forKey: .conversation)
     }
 }
 

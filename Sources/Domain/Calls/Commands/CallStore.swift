@@ -52,6 +52,29 @@ package struct LiveParticipation: Hashable, Sendable {
     }
 }
 
+/// The conversation of a new call, as whoever checked the caller's access to it found it.
+package struct CallConversation: Hashable, Sendable {
+    package let id: ConversationID
+    /// A group, whose members join its calls without having been invited.
+    package let isGroup: Bool
+    /// Whom the call rings: nobody in a large group.
+    package let callees: [UserID]
+
+    package init(id: ConversationID, isGroup: Bool, callees: [UserID]) {
+        self.id = id
+        self.isGroup = isGroup
+        self.callees = callees
+    }
+}
+
+/// How somebody stands to the calls of a conversation.
+package enum ConversationStanding: Hashable, Sendable {
+    /// Neither sees nor joins them.
+    case outside
+    case member
+    case administrator
+}
+
 /// Whether a client id is new to its user.
 package enum ClientIDVerdict: Hashable, Sendable {
     case new
@@ -131,6 +154,8 @@ package protocol CallStore: SignalStore, RecordingStore, EventStore {
     func liveParticipations(of users: [UserID]) throws -> [LiveParticipation]
     /// The live call of a conversation.
     func liveCall(in conversation: ConversationID) throws -> CallID?
+    /// How somebody stands to the conversation of an open call.
+    func standing(of user: UserID, in conversation: ConversationID) throws -> ConversationStanding
     /// The live calls of a user, except those withheld from the user, newest first.
     func liveCalls(of user: UserID) throws -> [Call]
     /// The calls of a user, except those withheld from the user, newest first, before `cursor`.

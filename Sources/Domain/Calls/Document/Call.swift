@@ -9,7 +9,7 @@ package import Model
 ///
 /// The caller is the first participant and joined from the start; the call becomes active when the first callee
 /// accepts. A call that a server key places rings the caller too, and becomes active when two have accepted. A call of two people ends when one of them leaves; a call of more is a group, which people may leave and
-/// join again.
+/// join again. A call of a group conversation is open: members of the conversation join it without having been invited.
 package struct Call: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case audio, video
@@ -89,10 +89,14 @@ package struct Call: Hashable, Sendable {
         case setupTimeout = "setup_timeout"
         case connectionLost = "connection_lost"
         case failed
+        /// The participant was removed from the conversation, or left it.
+        case removed
     }
 
     package let id: CallID
     package let conversation: ConversationID?
+    /// Of a group conversation.
+    package let isOpen: Bool
     package let kind: Kind
     package internal(set) var mode: Mode
     package let createdAt: Timestamp
@@ -111,12 +115,13 @@ package struct Call: Hashable, Sendable {
     package internal(set) var participants: [Participant]
 
     package init(
-        id: CallID, conversation: ConversationID?, kind: Kind, mode: Mode, createdAt: Timestamp, version: Int64,
-        status: Status, recording: OngoingRecording? = nil, recordingEnd: Recording.EndReason? = nil,
+        id: CallID, conversation: ConversationID?, isOpen: Bool = false, kind: Kind, mode: Mode, createdAt: Timestamp,
+        version: Int64, status: Status, recording: OngoingRecording? = nil, recordingEnd: Recording.EndReason? = nil,
         wasRecorded: Bool = false, captions: OngoingCaptions? = nil, participants: [Participant]
     ) {
         self.id = id
         self.conversation = conversation
+        self.isOpen = isOpen
         self.kind = kind
         self.mode = mode
         self.createdAt = createdAt
@@ -155,7 +160,7 @@ extension Call {
     }
 
     /// Whether the call is between two people; it ends when one of them leaves.
-    package var isPair: Bool { participants.count == 2 }
+    package var isPair: Bool { participants.count == 2 && !isOpen }
 
     /// A key of the two people of a call between two, whoever called whom; at most one live call has a given key.
     ///

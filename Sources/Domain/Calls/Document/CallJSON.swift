@@ -29,6 +29,7 @@ extension Call {
     private func writeMembers(to writer: inout JSONWriter) {
         writer.member("id", id)
         writer.member("conversationID", conversation)
+        if isOpen { writer.member("open", true) }
         writer.member("kind", kind.rawValue)
         writer.member("mode", mode.name)
         writer.member("gatewayEpoch", gatewayEpoch)

@@ -53,7 +53,8 @@ package struct Participant: Hashable, Sendable {
     package let photoURL: String?
     /// The account was deleted since; then the name is `DeletedUser.name`.
     package let isDeleted: Bool
-    /// The user has blocked the inviter and never sees this call; the others see a participant who does not answer.
+    /// The user has blocked the inviter and never sees this call; the others see a participant who does not answer. Or the
+    /// user was removed from the conversation of the call, and sees no more of it.
     package internal(set) var isWithheld: Bool
     package internal(set) var state: State
     package internal(set) var media: MediaState

@@ -14,6 +14,17 @@ extension Call {
         case callEnded
     }
 
+    /// A member of the conversation enters an open call that did not ring for them.
+    mutating func admit(_ party: CallParty, at now: Timestamp) {
+        guard isOpen, isLive else { return }
+        guard let index = index(of: party.user) else {
+            participants.append(
+                Participant(party, isWithheld: false, state: .invited(until: now), media: MediaState(for: kind)))
+            return
+        }
+        participants[index].isWithheld = false
+    }
+
     /// An endpoint of the user accepts the call. This is the compare-and-set: of several endpoints the first one wins.
     ///
     /// Another endpoint may take over in a group call, or if the first one has lost its connection.

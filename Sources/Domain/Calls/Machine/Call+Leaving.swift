@@ -60,12 +60,19 @@ extension Call {
     }
 
     /// The user's account is disabled: removes the user from the call, whether ringing or joined.
-    mutating func withdraw(_ user: UserID, rules: CallRules, at now: Timestamp) {
+    mutating func withdraw(_ user: UserID, because reason: EndReason = .failed, rules: CallRules, at now: Timestamp) {
         guard isLive, let index = index(of: user) else { return }
-        if participants[index].isJoined { return depart(user, because: .failed, by: nil, rules: rules, at: now) }
+        if participants[index].isJoined { return depart(user, because: reason, by: nil, rules: rules, at: now) }
         guard participants[index].isRinging else { return }
         participants[index].state = .unreachable
         settle(because: .unreachable, by: nil, rules: rules, at: now)
+    }
+
+    /// The user has left the conversation of an open call: leaves the call, and sees no more of it unless they come back.
+    mutating func remove(_ user: UserID, rules: CallRules, at now: Timestamp) {
+        guard isOpen, isLive, let index = index(of: user) else { return }
+        withdraw(user, because: .removed, rules: rules, at: now)
+        participants[index].isWithheld = true
     }
 
     /// Ends the call for all. Ringing participants have missed it, joined ones leave with the call's reason.

@@ -3,16 +3,19 @@ import Model
 // From the invitation to the accept.
 
 extension Call {
-    /// Creates a call that rings, or one that has ended already because nobody can be rung.
+    /// Creates a call that rings, or one that has ended already because nobody can be rung. An open call without callees
+    /// rings nobody and waits for those who join it.
     static func begin(
-        id: CallID, conversation: ConversationID? = nil, kind: Kind, mode: Mode = .direct, caller: CallParty,
-        endpoint: EndpointID, signIn: SignInID? = nil, callees: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64,
+        id: CallID, conversation: ConversationID? = nil, isOpen: Bool = false, kind: Kind, mode: Mode = .direct,
+        caller: CallParty, endpoint: EndpointID, signIn: SignInID? = nil, callees: [(party: CallParty, isBusy: Bool)],
+        ringSeconds: Int64,
         rules: CallRules, at now: Timestamp
     ) -> Call {
         let media = MediaState(for: kind)
         let until = now.adding(seconds: ringSeconds)
         var call = Call(
-            id: id, conversation: conversation, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
+            id: id, conversation: conversation, isOpen: isOpen, kind: kind, mode: mode, createdAt: now, version: 0,
+            status: isOpen && callees.isEmpty ? .active(since: now, emptyUntil: nil) : .ringing,
             participants: [
                 Participant(
                     caller, isWithheld: false,
@@ -30,12 +33,12 @@ extension Call {
     /// Creates a call that a server key places: it rings everybody, the caller too, and is active once two have
     /// accepted.
     static func ringingEverybody(
-        id: CallID, kind: Kind, mode: Mode, parties: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64,
-        rules: CallRules, at now: Timestamp
+        id: CallID, conversation: ConversationID? = nil, kind: Kind, mode: Mode,
+        parties: [(party: CallParty, isBusy: Bool)], ringSeconds: Int64, rules: CallRules, at now: Timestamp
     ) -> Call {
         let until = now.adding(seconds: ringSeconds)
         var call = Call(
-            id: id, conversation: nil, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
+            id: id, conversation: conversation, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
             participants: parties.map { party, isBusy in
                 Participant(
                     party, isWithheld: party.hasBlockedCaller,

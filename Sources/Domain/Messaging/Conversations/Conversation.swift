@@ -18,6 +18,14 @@ package struct Conversation: Hashable, Sendable {
     /// Those who are in it, without the invited.
     package var memberCount: Int
     package var settings: ConversationSettings
+    /// Seconds after which a message that is sent now disappears; nil if they stay.
+    package var disappearAfter: Int64?
+    /// Where one of two people has changed it while being blocked by the other, and sees it so alone.
+    package var withheldTimers: [WithheldTimer] = []
+    /// The newest first.
+    package var pins: [PinnedMessage] = []
+    /// The call that is on, unless it is withheld from one of two people.
+    package var liveCall: LiveCall?
     /// The sequence of the last change of what is above, but for `lastNumber`, `lastSentAt` and `sequence`.
     package var version: Int64
 
@@ -39,7 +47,7 @@ package struct Conversation: Hashable, Sendable {
     }
 
     /// Counts a change, and returns its sequence.
-    mutating func change() -> Int64 {
+    package mutating func change() -> Int64 {
         sequence += 1
         return sequence
     }
@@ -53,13 +61,36 @@ package struct Member: Hashable, Sendable {
     package var joinedAt: Timestamp
     /// The conversation's sequence at the last change.
     package var version: Int64
+    /// The conversation when the member left, as which they have it from then on.
+    package var conversationAtLeaving: Conversation?
+    /// Who invited, while the state is `invited`.
+    package var invitedBy: UserID?
+    /// Was removed by somebody: links that were made before do not lead back.
+    package var isRemoved = false
+    /// Has left or declined, and was invited again too soon: others see an invitation, of which this person is not told.
+    package var isInvitationSilent = false
 
-    package init(user: UserID, role: MemberRole, state: MemberState, joinedAt: Timestamp, version: Int64) {
+    package init(
+        user: UserID, role: MemberRole, state: MemberState, joinedAt: Timestamp, version: Int64,
+        conversationAtLeaving: Conversation? = nil
+    ) {
+        self.conversationAtLeaving = conversationAtLeaving
         self.user = user
         self.role = role
         self.state = state
         self.joinedAt = joinedAt
         self.version = version
+    }
+}
+
+extension Member {
+    /// As others see them. Whether somebody has declined a request to write, or does not get an invitation, cannot be told
+    /// from one that waits.
+    package func shown(in kind: ConversationKind) -> Member {
+        guard state == .left, kind == .direct || isInvitationSilent else { return self }
+        var shown = self
+        shown.state = .invited
+        return shown
     }
 }
 

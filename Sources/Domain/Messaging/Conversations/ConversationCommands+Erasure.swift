@@ -9,15 +9,19 @@ extension ConversationCommands {
     package func eraseMessages(
         of user: UserID, after clientID: ClientID?, limit: Int, in store: some MessagingStore
     ) throws -> ClientID? {
-        let messages = try store.messages(by: user, after: clientID, limit: limit)
-        for var message in messages {
-            try store.eraseDigest(of: message.number, in: message.conversation)
-            guard message.deletedAt == nil, var conversation = try store.conversation(message.conversation) else {
-                continue
-            }
-            try delete(&message, in: &conversation, store: store)
+        var (last, removedTerms): (ClientID?, Int) = (nil, 0)
+        // Long texts have many terms: they are a part of their own.
+        for found in try store.messages(by: user, after: clientID, limit: limit)
+        where removedTerms < MessageIndexer.maxPostings {
+            last = found.clientID
+            try store.eraseDigest(of: found.number, in: found.conversation)
+            // A deletion of another one may have changed it, in whose thread that was.
+            guard var message = try store.message(found.number, in: found.conversation), message.deletedAt == nil,
+                var conversation = try store.conversation(found.conversation)
+            else { continue }
+            removedTerms += try delete(&message, in: &conversation, store: store)
         }
-        return messages.last?.clientID
+        return last
     }
 
     /// Has the user leave all groups.
@@ -30,7 +34,7 @@ extension ConversationCommands {
         let conversations = try store.conversations(of: user, after: id, limit: limit)
         for id in conversations {
             guard let conversation = try store.conversation(id), conversation.kind == .group,
-                let member = try store.member(user, of: id), member.state != .left
+                let member = try store.member(user, of: id), member.state != .left || member.isInvitationSilent
             else { continue }
             try remove(member, from: conversation, in: store)
         }

@@ -8,7 +8,10 @@ extension ConversationCommands {
     ) throws -> MemberConversation {
         var found = try get(id, by: user, for: .addMember, in: store)
         let others = try added(users, by: user, in: store)
-        try add(others, to: &found.conversation, by: user, in: store)
+        let entered = try add(others, to: &found.conversation, by: user, in: store)
+        if !entered.isEmpty {
+            try note(Notice(.added, users: entered), by: user, in: &found.conversation, store: store)
+        }
         try store.update(found.conversation)
         return found
     }
@@ -22,8 +25,26 @@ extension ConversationCommands {
         found.conversation.memberCount += 1
         found.conversation.version = found.conversation.change()
         try enter(user, found.member.role, .member, found.conversation, in: store)
+        if found.conversation.kind == .group { try noteJoined(user, via: .invitation, &found.conversation, store) }
         try store.update(found.conversation)
         return try get(id, by: user, in: store)
+    }
+
+    /// Declines an invitation. Declining twice changes nothing.
+    package func decline(_ id: ConversationID, by user: UserID, in store: some MessagingStore) throws {
+        let found = try get(id, by: user, for: .leave, in: store)
+        guard found.member.state != .member else {
+            throw Problem(.conflict, "You are in this conversation: an invitation that was accepted is left.")
+        }
+        guard found.conversation.kind == .direct, found.member.state == .invited else {
+            return try leave(id, by: user, in: store)
+        }
+        try noteDecline(of: found.member, in: found.conversation, store)
+        // Nobody is told: nothing that others see changes.
+        var member = found.member
+        (member.state, member.invitedBy) = (.left, nil)
+        try store.save(member, of: id)
+        try store.save(MembershipSpans(), of: user, in: id)
     }
 
     /// Leaves a group, or declines its invitation. Leaving twice changes nothing. A departed owner is succeeded.
@@ -33,7 +54,8 @@ extension ConversationCommands {
         guard found.conversation.kind == .group else {
             throw Problem(.conflict, "Only a group can be left: clear the conversation instead.")
         }
-        try remove(found.member, from: found.conversation, in: store)
+        if found.member.state == .invited { try noteDecline(of: found.member, in: found.conversation, store) }
+        try remove(found.member, from: found.conversation, noting: Notice(.left), by: user, in: store)
     }
 
     /// Removes somebody from a group. Removing twice changes nothing.
@@ -41,10 +63,12 @@ extension ConversationCommands {
         _ other: UserID, from id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws {
         if other == user { return try leave(id, by: user, in: store) }
-        let (found, member) = try get(id, other, by: user, in: store)
+        var (found, member) = try get(id, other, by: user, in: store)
         try found.access.check(.removeMember(member.role))
-        guard member.state != .left else { return }
-        try remove(member, from: found.conversation, in: store)
+        guard member.state != .left || member.isInvitationSilent else { return }
+        member.isRemoved = true
+        try remove(
+            member, from: found.conversation, noting: Notice(.removed, users: [other]), by: user, in: store)
     }
 
     /// Makes a member an administrator, or an administrator a member.
@@ -64,7 +88,11 @@ extension ConversationCommands {
         member.role = role
         member.version = found.conversation.change()
         try store.save(member, of: id)
+        var notice = Notice(.role, users: [other])
+        notice.role = role
+        try note(notice, by: user, in: &found.conversation, store: store)
         try store.update(found.conversation)
+        try endLinks(of: found.conversation, in: store)
         return member
     }
 
@@ -87,6 +115,7 @@ extension ConversationCommands {
         (member.version, found.member.version) = (version, version)
         try store.save(member, of: id)
         try store.save(found.member, of: id)
+        try note(Notice(.owner, users: [other]), by: user, in: &found.conversation, store: store)
         try store.update(found.conversation)
         return found
     }
@@ -100,7 +129,9 @@ extension ConversationCommands {
             throw Problem(.forbidden, "Only members see who is in a group.")
         }
         let limit = min(limits.page, max(1, limit))
-        let page = try store.members(of: id, after: cursor, limit: limit + 1)
+        let page = try store.members(of: id, after: cursor, limit: limit + 1).map {
+            $0.shown(in: found.conversation.kind)
+        }
         guard page.count > limit else { return (page, nil) }
         return (Array(page.prefix(limit)), page[limit - 1].user)
     }
@@ -130,58 +161,133 @@ extension ConversationCommands {
         return others
     }
 
+    /// - Returns: those who are in it now. The others are invited.
+    @discardableResult
     func add(
         _ others: [UserID], to conversation: inout Conversation, by user: UserID, in store: some MessagingStore
-    ) throws {
+    ) throws -> [UserID] {
+        var entered: [UserID] = []
         var count = try store.memberCount(of: conversation.id)
         for other in others {
             let known = try store.member(other, of: conversation.id)
-            guard known == nil || known?.state == .left else { continue }
+            guard known.map({ $0.state == .left && !$0.isInvitationSilent }) ?? true else { continue }
             count += 1
             guard count <= limits.members else {
                 throw Problem(.conflict, "A group has at most \(limits.members) members.", field: "members")
             }
-            let state: MemberState = try store.areFriends(user, other) ? .member : .invited
-            if state == .member { conversation.memberCount += 1 }
+            let isFriend = try store.areFriends(user, other)
+            if isFriend { conversation.memberCount += 1 }
             conversation.version = conversation.change()
-            try enter(other, .member, state, conversation, in: store)
+            if isFriend {
+                try enter(other, .member, .member, conversation, in: store)
+                entered.append(other)
+            } else {
+                try invite(other, known, to: conversation, by: user, in: store)
+            }
         }
+        return entered
+    }
+
+    func noteJoined(
+        _ user: UserID, via: Notice.Via, _ conversation: inout Conversation, _ store: some MessagingStore
+    ) throws {
+        var notice = Notice(.joined)
+        notice.via = via
+        try note(notice, by: user, in: &conversation, store: store)
+    }
+
+    /// Who has declined to be written to has changed their mind, or the two are friends now.
+    func admit(_ user: UserID, to conversation: inout Conversation, in store: some MessagingStore) throws {
+        conversation.memberCount += 1
+        conversation.version = conversation.change()
+        try enter(user, .member, .member, conversation, in: store)
+        try store.update(conversation)
     }
 
     /// The first members of a conversation that is new.
     func join(
         _ user: UserID, _ role: MemberRole, _ state: MemberState, _ conversation: Conversation,
-        in store: some MessagingStore
-    ) throws { try enter(user, role, state, conversation, in: store) }
+        invitedBy inviter: UserID? = nil, in store: some MessagingStore
+    ) throws { try enter(user, role, state, conversation, invitedBy: inviter, in: store) }
+
+    /// The user is invited for all others to see, and learns nothing of it.
+    func refuse(_ conversation: Conversation, for user: UserID, in store: some MessagingStore) throws {
+        var member = Member(
+            user: user, role: .member, state: .left, joinedAt: store.now, version: conversation.sequence)
+        member.isInvitationSilent = true
+        try store.save(member, of: conversation.id)
+    }
 
     /// The user is in the conversation from now on, or invited. In a direct conversation the invited see what is written.
     private func enter(
         _ user: UserID, _ role: MemberRole, _ state: MemberState, _ conversation: Conversation,
-        in store: some MessagingStore
+        invitedBy inviter: UserID? = nil, in store: some MessagingStore
     ) throws {
-        let member = Member(user: user, role: role, state: state, joinedAt: store.now, version: conversation.sequence)
+        var member = Member(user: user, role: role, state: state, joinedAt: store.now, version: conversation.sequence)
+        member.invitedBy = inviter
         try store.save(member, of: conversation.id)
         guard state == .member || conversation.kind == .direct else { return }
         var spans = try store.spans(of: user, in: conversation.id)
         spans.join(after: conversation.lastNumber)
         try store.save(spans, of: user, in: conversation.id)
+        // Who began to listen while they were gone has not got their marks.
+        if var marks = try store.marks(of: user, in: conversation.id) {
+            marks.counter = try store.nextCounter()
+            try store.save(marks, in: conversation.id)
+        }
     }
 
-    func remove(_ member: Member, from conversation: Conversation, in store: some MessagingStore) throws {
+    private func invite(
+        _ user: UserID, _ known: Member?, to conversation: Conversation, by inviter: UserID,
+        in store: some MessagingStore
+    ) throws {
+        guard try !isInvitationSilent(for: user, to: conversation.id, by: inviter, in: store) else {
+            var member = Member(
+                user: user, role: .member, state: .left, joinedAt: store.now, version: conversation.sequence,
+                conversationAtLeaving: known?.conversationAtLeaving)
+            (member.isInvitationSilent, member.isRemoved) = (true, known?.isRemoved ?? false)
+            return try store.save(member, of: conversation.id)
+        }
+        var member = Member(
+            user: user, role: .member, state: .invited, joinedAt: store.now, version: conversation.sequence,
+            conversationAtLeaving: known?.conversationAtLeaving)
+        member.invitedBy = inviter
+        try store.save(member, of: conversation.id)
+    }
+
+    /// - Parameter notice: what those who stay are told, as done by `author`; nil for nothing.
+    func remove(
+        _ member: Member, from conversation: Conversation, noting notice: Notice? = nil, by author: UserID? = nil,
+        in store: some MessagingStore
+    ) throws {
         var (member, conversation) = (member, conversation)
         let (wasMember, wasOwner) = (member.state == .member, member.role == .owner)
         if wasMember { conversation.memberCount -= 1 }
         conversation.version = conversation.change()
         (member.state, member.role, member.version) = (.left, .member, conversation.sequence)
+        (member.invitedBy, member.isInvitationSilent) = (nil, false)
+        if wasMember {
+            member.conversationAtLeaving = conversation
+            // The call that is on is none that they may join.
+            member.conversationAtLeaving?.liveCall = nil
+        }
         try store.save(member, of: conversation.id)
         var spans = try store.spans(of: member.user, in: conversation.id)
         spans.leave(after: conversation.lastNumber, sequence: conversation.sequence)
         try store.save(spans, of: member.user, in: conversation.id)
+        try removeScheduled(by: member.user, in: conversation.id, store)
+        if wasMember, let notice, let author {
+            try note(notice, by: author, in: &conversation, store: store)
+        }
         if wasOwner, var next = try store.nextOwner(of: conversation.id) {
             (next.role, next.version) = (.owner, conversation.sequence)
             try store.save(next, of: conversation.id)
+            if notice != nil, let author {
+                try note(Notice(.owner, users: [next.user]), by: author, in: &conversation, store: store)
+            }
         }
         try store.update(conversation)
+        if wasMember { try endLinks(of: conversation, in: store) }
     }
 
     private func get(

@@ -5,6 +5,8 @@ package struct MemberConversation: Hashable, Sendable {
     package var conversation: Conversation
     package var member: Member
     package var access: ConversationAccess
+    /// The numbers of pinned messages that the member sees, the newest pin first.
+    package var pins: [Int64] = []
 }
 
 /// The operations on conversations and their messages, as functions over a store's transaction. Each authorizes its
@@ -12,7 +14,17 @@ package struct MemberConversation: Hashable, Sendable {
 package struct ConversationCommands: Sendable {
     package let limits: ConversationLimits
 
-    package init(limits: ConversationLimits = ConversationLimits()) { self.limits = limits }
+    /// Makes the client id of a notice by its number.
+    let noticeID: @Sendable (ConversationID, Int64, Timestamp) -> ClientID
+
+    /// - Parameter noticeID: nobody who writes in the conversation may guess it.
+    package init(
+        limits: ConversationLimits = ConversationLimits(),
+        noticeID: @escaping @Sendable (ConversationID, Int64, Timestamp) -> ClientID = { .make(at: $2) }
+    ) {
+        self.limits = limits
+        self.noticeID = noticeID
+    }
 
     /// The conversation, for somebody who is or was in it. For all others it does not exist.
     package func get(
@@ -22,47 +34,67 @@ package struct ConversationCommands: Sendable {
     func get(
         _ id: ConversationID, by user: UserID, for action: ConversationAction, in store: some MessagingStore
     ) throws -> MemberConversation {
-        guard let conversation = try store.conversation(id), let member = try store.member(user, of: id) else {
+        guard var conversation = try store.conversation(id), let member = try store.member(user, of: id) else {
             throw Problem.notFound("conversation", field: "conversation")
         }
+        // Nothing is written by who left: what they have is what was.
+        if member.state == .left, let former = member.conversationAtLeaving { conversation = former }
         let access = ConversationAccess(
             kind: conversation.kind, settings: conversation.settings, state: member.state, role: member.role,
             spans: try store.spans(of: user, in: id))
         try access.check(action)
-        return MemberConversation(conversation: conversation, member: member, access: access)
+        var found = MemberConversation(conversation: conversation, member: member, access: access)
+        found.pins = try pins(of: found, in: store)
+        return found
     }
 
     /// The conversation of two people: the one that exists, or a new one. To somebody who is no friend it is a request.
     package func createDirect(
-        with other: UserID, id: ConversationID, by user: UserID, in store: some MessagingStore
+        with other: UserID, id: ConversationID, disappearAfter: Int64? = nil, by user: UserID,
+        in store: some MessagingStore
     ) throws -> (found: MemberConversation, isNew: Bool) {
         guard other != user else {
             throw Problem.invalid("members", "A direct conversation has another member: for notes use the kind self.")
         }
+        try Disappearing.check(disappearAfter)
         let pair = ConversationPair(user, other)
-        if let known = try store.conversation(of: pair) { return (try get(known.id, by: user, in: store), false) }
+        if var known = try store.conversation(of: pair) {
+            if try store.member(user, of: known.id)?.state == .left {
+                try checkActive(user, in: store)
+                try admit(user, to: &known, in: store)
+            }
+            return (try get(known.id, by: user, in: store), false)
+        }
         try checkActive(user, in: store)
         guard try store.isActive(other) else { throw Problem.notFound("user", field: "members") }
         try checkCount(of: user, in: store)
         // What is invited here sees the messages, but is told nothing until it accepts. It looks the same to the one who
         // asks whether the other has blocked them.
-        let isFriend = try store.areFriends(user, other)
-        var conversation = Conversation(id: id, kind: .direct, createdAt: store.now, memberCount: isFriend ? 2 : 1)
+        let policy = try store.areFriends(user, other) ? .accept : store.messageRequests(of: other)
+        var conversation = Conversation(
+            id: id, kind: .direct, createdAt: store.now, memberCount: policy == .accept ? 2 : 1)
         conversation.version = conversation.sequence
+        conversation.disappearAfter = disappearAfter
         try store.insert(conversation, pair: pair)
         try join(user, .member, .member, conversation, in: store)
-        try join(other, .member, isFriend ? .member : .invited, conversation, in: store)
+        switch policy {
+        case .accept: try join(other, .member, .member, conversation, in: store)
+        case .ask: try join(other, .member, .invited, conversation, invitedBy: user, in: store)
+        case .refuse: try refuse(conversation, for: other, in: store)
+        }
         return (try get(id, by: user, in: store), true)
     }
 
     /// The user's notes: those that exist, or new ones.
     package func createNotes(
-        id: ConversationID, by user: UserID, in store: some MessagingStore
+        id: ConversationID, disappearAfter: Int64? = nil, by user: UserID, in store: some MessagingStore
     ) throws -> (found: MemberConversation, isNew: Bool) {
+        try Disappearing.check(disappearAfter)
         let pair = ConversationPair(user, user)
         if let known = try store.conversation(of: pair) { return (try get(known.id, by: user, in: store), false) }
         try checkActive(user, in: store)
-        let conversation = Conversation(id: id, kind: .ownNotes, createdAt: store.now, memberCount: 1)
+        var conversation = Conversation(id: id, kind: .ownNotes, createdAt: store.now, memberCount: 1)
+        conversation.disappearAfter = disappearAfter
         try store.insert(conversation, pair: pair)
         try join(user, .member, .member, conversation, in: store)
         return (try get(id, by: user, in: store), true)
@@ -70,12 +102,15 @@ package struct ConversationCommands: Sendable {
 
     /// A new group, whose owner is the user. Friends are in it at once, and others are invited.
     package func createGroup(
-        name: String?, members: [UserID], id: ConversationID, by user: UserID, in store: some MessagingStore
+        name: String?, members: [UserID], id: ConversationID, disappearAfter: Int64? = nil, by user: UserID,
+        in store: some MessagingStore
     ) throws -> MemberConversation {
+        try Disappearing.check(disappearAfter)
         try checkActive(user, in: store)
         try checkCount(of: user, in: store)
         let others = try added(members, by: user, in: store)
         var conversation = Conversation(id: id, kind: .group, name: name, createdAt: store.now, memberCount: 1)
+        conversation.disappearAfter = disappearAfter
         try store.insert(conversation, pair: nil)
         try join(user, .owner, .member, conversation, in: store)
         try add(others, to: &conversation, by: user, in: store)
@@ -91,6 +126,9 @@ package struct ConversationCommands: Sendable {
         guard found.conversation.name != name else { return found }
         found.conversation.name = name
         found.conversation.version = found.conversation.change()
+        var notice = Notice(.renamed)
+        notice.name = name
+        try note(notice, by: user, in: &found.conversation, store: store)
         try store.update(found.conversation)
         return found
     }
@@ -98,12 +136,17 @@ package struct ConversationCommands: Sendable {
     package func change(
         _ id: ConversationID, settings: ConversationSettings, by user: UserID, in store: some MessagingStore
     ) throws -> MemberConversation {
+        try MessageRetention.check(settings.keepDays)
         var found = try get(id, by: user, for: .changeSettings, in: store)
         guard found.conversation.settings != settings else { return found }
         found.conversation.settings = settings
         found.access.settings = settings
         found.conversation.version = found.conversation.change()
+        var notice = Notice(.settings)
+        notice.settings = settings
+        try note(notice, by: user, in: &found.conversation, store: store)
         try store.update(found.conversation)
+        try endLinks(of: found.conversation, in: store)
         return found
     }
 
@@ -111,7 +154,7 @@ package struct ConversationCommands: Sendable {
         guard try store.isActive(user) else { throw Problem(.forbidden, "This account is disabled.") }
     }
 
-    private func checkCount(of user: UserID, in store: some MessagingStore) throws {
+    func checkCount(of user: UserID, in store: some MessagingStore) throws {
         guard try store.conversationCount(of: user) < limits.conversations else {
             throw Problem(.conflict, "You have \(limits.conversations) conversations, the most one may have.")
         }

@@ -13,5 +13,56 @@ package struct ConversationLimits: Hashable, Sendable {
     /// Messages on a page.
     package var page = 100
 
+    /// Bytes of a page's texts; the page ends where they are reached.
+    package var pageBytes = 1 << 20
+    /// Messages of a snapshot, and their bytes.
+    package var window = 50
+    package var windowBytes = 256 << 10
+    /// Changed rows that are sent to who resumes; if there are more, a snapshot is.
+    package var changes = 1000
+    /// Different emoji among the reactions to a message, as in Discord; each has a part in every copy of the message.
+    package var reactionKinds = 20
+    /// Of them from one user: about half, as in Slack (23 of 50), so that nobody takes all alone.
+    package var reactionsOfUser = 10
+    /// Reactions to a message, which are removed with it.
+    package var reactions = 10_000
+    /// Pinned messages of a conversation, as in Discord.
+    package var pins = 50
+    /// Conversations that one user has pinned.
+    package var pinnedConversations = 50
+    /// Members of a conversation in which everybody's marks are kept and shown.
+    package var markedMembers = 100
+    /// The newest messages of which it is kept when somebody read them, and for how many seconds.
+    package var timedReceipts: Int64 = 1_000
+    package var receiptSeconds: Int64 = 90 * 86_400
+    /// The newest messages that a user has hidden, which a listener is not sent when they change.
+    package var hidden = 1_000
+    /// Users whom a message mentions, as in Discord; more are shown as mentioned and not told.
+    package var mentions = 100
+    /// Messages of one author that wait in a conversation to be sent, as in Telegram, and in all.
+    package var scheduled = 100
+    package var scheduledOfUser = 1_000
+    /// Unread messages of a conversation are counted so far.
+    package var unread = 999
+
+    /// Notices of a conversation, and of one author in it, within `noticeSeconds` and the newest `noticeWindow` messages: what
+    /// happens beyond them is not told by a message.
+    package var notices = 60
+    package var noticesOfMember = 20
+    package var noticeSeconds: Int64 = 60
+    package var noticeWindow: Int64 = 200
+
+    /// Links of a group that have not expired, and those that one member has made of it.
+    package var links = 50
+    package var linksOfMember = 10
+    /// How long a link works if nothing is said, as in Discord; at least, and at most.
+    package var linkSeconds: Int64 = 7 * 86_400
+    package var leastLinkSeconds: Int64 = 60
+    package var mostLinkSeconds: Int64 = 365 * 86_400
+    /// After somebody has declined, no invitation to the same group, and none by the same person, reaches them for so long;
+    /// after so many times none ever does. Friends and links are not bound by it.
+    package var declinedSeconds: Int64 = 30 * 86_400
+    package var declines = 3
+
     package init() {}
 }

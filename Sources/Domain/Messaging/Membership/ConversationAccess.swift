@@ -4,15 +4,21 @@ package import Model
 package enum ConversationAction: Hashable, Sendable {
     /// The conversation's document and what their spans have of it.
     case read
-    /// What happens from now on.
+    /// What happens from now on; mark what was read of it.
     case listen
-    /// Write, react, pin one's own view, mark, type, and call.
+    /// Write, react and type.
     case write
+    /// Call the others.
+    case call
+    /// Join the call that is on, invited to it or not.
+    case joinCall
     /// Pin a message for everybody.
     case pin
     case rename
-    /// Who may write, add and rename; how long messages stay.
+    /// Who may write, add and rename.
     case changeSettings
+    /// How long messages stay.
+    case changeDisappearing
     case addMember
     case makeLink
     /// Of somebody else, with that role.
@@ -77,20 +83,25 @@ package struct ConversationAccess: Hashable, Sendable {
         switch action {
         // Leaving twice is harmless.
         case .leave: return nil
-        case .read: return spans.spans.isEmpty ? .notFound("conversation", field: "conversation") : nil
+        // Who declined an invitation, or has cleared what they had, has nothing of it.
+        case _ where spans.spans.isEmpty: return .notFound("conversation", field: "conversation")
+        case .read: return nil
         default: return Problem(.forbidden, "You are no longer in this conversation.")
         }
     }
 
     private func problemOfMember(_ action: ConversationAction) -> Problem? {
         switch action {
-        case .read, .listen: return nil
+        case .read, .listen, .joinCall: return nil
         // Accepting twice is harmless.
         case .acceptInvitation: return nil
         case .write:
             return kind != .group || settings.allowsWriting(role)
                 ? nil : Problem(.forbidden, "Only administrators may write in this group.")
         case .pin: return problem(.write)
+        case .call where kind == .ownNotes: return Problem(.conflict, "In notes to oneself there is nobody to call.")
+        case .call: return problem(.write)
+        case .changeDisappearing: return kind == .group ? problem(.changeSettings) : nil
         default: break
         }
         guard kind == .group else {

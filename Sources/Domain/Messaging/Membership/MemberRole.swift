@@ -35,7 +35,8 @@ package enum MemberState: String, Hashable, Sendable, CaseIterable {
     case left
 }
 
-/// Who may do what in a group; in other conversations both may write, and nothing else of it applies.
+/// Who may do what in a group, and how long its messages are kept; in other conversations both may write, and nothing else of
+/// it applies.
 package struct ConversationSettings: Hashable, Sendable {
     package enum Who: String, Hashable, Sendable, CaseIterable {
         case members
@@ -47,11 +48,14 @@ package struct ConversationSettings: Hashable, Sendable {
     package var write: Who
     package var add: Who
     package var rename: Who
+    /// Days after which messages are erased, if the server does not erase them earlier; 0 for none.
+    package var keepDays: Int
 
-    package init(write: Who = .members, add: Who = .members, rename: Who = .members) {
+    package init(write: Who = .members, add: Who = .members, rename: Who = .members, keepDays: Int = 0) {
         self.write = write
         self.add = add
         self.rename = rename
+        self.keepDays = keepDays
     }
 
     func allowsWriting(_ role: MemberRole) -> Bool { write.includes(role) }

@@ -76,8 +76,13 @@ package struct MembershipSpans: Hashable, Sendable {
         spans[spans.count - 1] = Span(from: last.from, until: lastNumber, untilSequence: sequence)
     }
 
-    /// Hides everything up to the conversation's last message from this member, for ever.
-    package mutating func clear(after lastNumber: Int64) {
-        spans = isOpen ? [Span(from: max(from, lastNumber))] : []
+    /// Hides everything up to a message from this member, for ever.
+    package mutating func clear(after number: Int64) {
+        spans = spans.compactMap { span in
+            guard span.until.map({ $0 > number }) ?? true else { return nil }
+            var left = span
+            left.from = max(span.from, number)
+            return left
+        }
     }
 }

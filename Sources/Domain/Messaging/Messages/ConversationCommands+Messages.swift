@@ -1,21 +1,5 @@
 package import Model
-
-/// What is sent.
-package struct OutgoingMessage: Hashable, Sendable {
-    package var clientID: ClientID
-    package var text: MessageText
-    /// A message of the same conversation.
-    package var replyTo: Int64?
-    /// Of the whole request, so that a repetition can be told from another request with the same client id.
-    package var digest: [UInt8]
-
-    package init(clientID: ClientID, text: MessageText, replyTo: Int64? = nil, digest: [UInt8]) {
-        self.clientID = clientID
-        self.text = text
-        self.replyTo = replyTo
-        self.digest = digest
-    }
-}
+import Voice
 
 // Writing.
 extension ConversationCommands {
@@ -24,61 +8,118 @@ extension ConversationCommands {
     package func send(
         _ outgoing: OutgoingMessage, to id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws -> (message: Message, isDuplicate: Bool) {
-        if let known = try store.message(sentWith: outgoing.clientID, by: user) {
-            guard known.digest == outgoing.digest, known.message.conversation == id else {
-                throw Problem(
-                    .clientIDReused, "This client id was used for another message.", field: "clientID")
-            }
-            return (known.message, true)
+        switch try check(outgoing, to: id, by: user, in: store) {
+        case .duplicate(let message): (message, true)
+        case .new(let checked): (try self.store(checked, in: store), false)
         }
-        var (conversation, access) = try sending(to: id, by: user, in: store)
-        if let replied = outgoing.replyTo { try checkReply(to: replied, in: conversation, access, user, store) }
-        let isWithheld = try isWithheld(from: user, conversation, in: store)
+    }
+
+    /// Checks a message that is to be sent. It writes nothing, so that a refused one leaves no trace in a transaction that
+    /// stores others.
+    package func check(
+        _ outgoing: OutgoingMessage, to id: ConversationID, by user: UserID, in store: some MessagingStore
+    ) throws -> CheckedMessage {
+        if let known = try store.message(sentWith: outgoing.clientID, by: user) {
+            // The digest of one that has disappeared is gone.
+            guard known.digest.isEmpty || known.digest == outgoing.digest, known.message.conversation == id else {
+                throw Self.reusedClientID
+            }
+            return .duplicate(known.message.asOf(store.now))
+        }
+        let (found, accepting) = try sending(to: id, by: user, in: store)
+        // After the access, which refuses for good what would be sent again after another message.
+        if let before = outgoing.afterClientID {
+            _ = try number(of: .sent(before), in: id, field: "afterClientID", by: user, store: store)
+        }
+        if let replied = outgoing.replyTo {
+            try Self.checkIsNoNotice(checkSeen(replied, "replyTo", found, user, store), "answered")
+        }
+        try checkThread(outgoing.thread, found, user, store)
+        if let revision = outgoing.draft { try Draft.check(revision, field: "draft") }
+        var conversation = found.conversation
+        if accepting != nil { conversation.memberCount += 1 }
+        let content = try content(of: outgoing, conversation, by: user, in: store)
+        return .new(
+            NewMessage(
+                outgoing: outgoing, found: found, accepting: accepting, text: content.text, voice: content.voice,
+                forwardedFrom: content.forwardedFrom,
+                isWithheld: try isWithheld(from: user, found.conversation, in: store)))
+    }
+
+    /// Stores a message that was checked in the same transaction: its number and place in the order are those of the commit.
+    package func store(_ checked: NewMessage, in store: some MessagingStore) throws -> Message {
+        let outgoing = checked.outgoing
+        var found = checked.found
+        let user = found.member.user
+        if let other = checked.accepting { try admit(other, to: &found.conversation, in: store) }
+        var conversation = found.conversation
         conversation.lastNumber += 1
         conversation.lastSentAt = max(conversation.lastSentAt, store.now)
         let version = conversation.change()
-        let message = Message(
-            conversation: id, number: conversation.lastNumber, clientID: outgoing.clientID, author: user,
-            sentAt: conversation.lastSentAt, text: outgoing.text.text,
-            ranges: RangeFinder.ranges(in: outgoing.text.text).ranges, version: version, textVersion: version,
-            replyTo: outgoing.replyTo, isWithheld: isWithheld)
+        var message = Message(
+            conversation: conversation.id, number: conversation.lastNumber, clientID: outgoing.clientID, author: user,
+            sentAt: conversation.lastSentAt, kind: checked.voice == nil ? .text : .voice, text: checked.text?.text,
+            ranges: checked.text.map { RangeFinder.ranges(in: $0.text).ranges } ?? [], version: version,
+            textVersion: version, replyTo: outgoing.replyTo, isWithheld: checked.isWithheld)
+        message.voice = checked.voice
+        message.thread = outgoing.thread
+        message.expiresAt = conversation.disappearAfter(for: user).map { message.sentAt.adding(seconds: $0) }
+        message.forwardedFrom = checked.forwardedFrom
         try store.insert(message, digest: outgoing.digest)
+        try attach(outgoing.voice, message, in: store)
+        try noteMentions(of: message, in: store)
+        try countReply(message, isDeleted: false, in: &conversation, store: store)
         try store.update(conversation)
-        return (message, false)
+        if let revision = outgoing.draft { try sent(draft: revision, of: user, in: conversation.id, store) }
+        if let number = outgoing.readUpTo {
+            _ = try raise(read: number, delivered: nil, of: user, found, in: store)
+        }
+        return message
     }
 
     /// Gives a message of one's own another text. The former is kept for those who may see the message.
     ///
-    /// - Parameter textVersion: of the text that was edited: another one is a conflict that has the current one.
+    /// - Parameter textVersion: of the text that was edited: another one is a conflict that has the current one. Nil if the
+    ///   message was not read before, since its author named it by its client id.
     package func edit(
-        _ number: Int64, in id: ConversationID, text: MessageText, basedOn textVersion: Int64, by user: UserID,
+        _ number: Int64, in id: ConversationID, text: MessageText, basedOn textVersion: Int64?, by user: UserID,
         store: some MessagingStore
     ) throws -> Message {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else { throw Problem(.forbidden, "Only its author may edit a message.") }
+        guard message.kind != .call else { throw Problem(.conflict, "A call cannot be edited.") }
+        guard message.kind != .voice else { throw Problem(.conflict, "A voice message cannot be edited.") }
+        try Self.checkIsNoNotice(message, "edited")
         guard let former = message.text else { throw Problem(.conflict, "This message was deleted.") }
         // A repetition after the first was executed.
         if former == text.text { return message }
-        guard message.textVersion == textVersion else {
+        if let textVersion, message.textVersion != textVersion {
             throw Problem(
                 .conflict, "The text has changed since version \(textVersion): look at it again.", field: "textVersion",
                 members: ["textVersion": "\(message.textVersion)"])
         }
-        guard try store.edits(of: number, in: id).count < limits.edits else {
+        let edits = try store.edits(of: number, in: id)
+        guard edits.count < limits.edits else {
             throw Problem(.conflict, "A message can be edited \(limits.edits) times.")
         }
         let edit = MessageEdit(
             textVersion: message.textVersion, text: former, writtenAt: message.editedAt ?? message.sentAt,
             isWithheld: message.isTextWithheld)
         try store.insert(edit, of: number, in: id)
+        let before = message
         message.isTextWithheld = try isWithheld(from: user, found.conversation, in: store)
         message.text = text.text
         message.ranges = RangeFinder.ranges(in: text.text).ranges
         message.editedAt = store.now
-        message.version = found.conversation.change()
+        message.change(to: found.conversation.change(), isWithheld: message.isTextWithheld)
         message.textVersion = message.version
+        try store.reindex(before, former: edits, as: message, former: edits + [edit])
         try store.update(message)
         try store.update(found.conversation)
+        if !message.isTextWithheld {
+            try store.removeMentions(by: number, in: id)
+            try noteMentions(of: message, in: store)
+        }
         return message
     }
 
@@ -90,29 +131,69 @@ extension ConversationCommands {
         var (found, message) = try change(number, in: id, by: user, store: store)
         if message.author != user { try found.access.check(.deleteOthersMessage) }
         guard message.deletedAt == nil else { return message }
+        guard message.kind != .call else {
+            throw Problem(
+                .conflict, "A call stays in the conversation for the others: delete it for yourself, with for=me.",
+                field: "for")
+        }
+        guard message.kind != .notice else {
+            throw Problem(
+                .conflict, "A notice stays in the conversation for the others: delete it for yourself, with for=me.",
+                field: "for")
+        }
         try delete(&message, in: &found.conversation, store: store)
         return message
     }
 
-    func delete(_ message: inout Message, in conversation: inout Conversation, store: some MessagingStore) throws {
-        message.text = nil
-        message.ranges = []
-        message.deletedAt = store.now
-        message.version = conversation.change()
+    /// - Parameter time: when it was deleted; nil for now.
+    /// - Returns: how many terms were removed from the search index.
+    @discardableResult
+    func delete(
+        _ message: inout Message, in conversation: inout Conversation, at time: Timestamp? = nil,
+        store: some MessagingStore
+    ) throws -> Int {
+        let (before, edits) = (message, try store.edits(of: message.number, in: conversation.id))
+        message.clear(at: time ?? store.now)
+        message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
-        message.isTextWithheld = false
+        let removed = try store.reindex(before, former: edits, as: message, former: [])
         try store.removeEdits(of: message.number, in: conversation.id)
+        try store.removeReactions(to: message.number, in: conversation.id)
+        try store.removeMentions(by: message.number, in: conversation.id)
+        if message.kind == .call { try store.setMissed(by: [], message.number, in: conversation.id) }
+        if let file = before.voice?.file { try store.removeVoiceFile(file) }
+        try countReply(message, isDeleted: true, in: &conversation, store: store)
+        if conversation.unpin(message.number) { conversation.version = message.version }
         try store.update(message)
         try store.update(conversation)
+        return removed
     }
 
+    private func content(
+        of outgoing: OutgoingMessage, _ conversation: Conversation, by user: UserID, in store: some MessagingStore
+    ) throws -> (text: MessageText?, voice: VoiceRecord?, forwardedFrom: UserID?) {
+        switch (outgoing.text, outgoing.forward, outgoing.voice) {
+        case (let text?, nil, nil): return (text, nil, nil)
+        case (nil, let source?, nil):
+            let found = try forwarded(source, by: user, in: store)
+            return (found.text, nil, found.author)
+        case (nil, nil, let voice?): return (nil, try record(of: voice, conversation, by: user, in: store), nil)
+        default: throw Problem.invalid("text", "A message has a text, or is forwarded: one of the two.")
+        }
+    }
+
+    /// - Returns: `accepting` is in the conversation from this message on, since the two have become friends.
     private func sending(
         to id: ConversationID, by user: UserID, in store: some MessagingStore
-    ) throws -> (Conversation, ConversationAccess) {
+    ) throws -> (found: MemberConversation, accepting: UserID?) {
         let found = try get(id, by: user, for: .write, in: store)
         try checkActive(user, in: store)
         // A request: the other one has not accepted it.
         if found.conversation.kind == .direct, found.conversation.memberCount < 2 {
+            let others = try store.members(of: id, after: nil, limit: 2).map(\.user).filter { $0 != user }
+            if let other = others.first, try store.areFriends(user, other) {
+                return (found, other)
+            }
             let sent = try store.messageCount(by: user, in: id, limit: limits.requestMessages)
             guard sent < limits.requestMessages else {
                 throw Problem(
@@ -120,25 +201,32 @@ extension ConversationCommands {
                     "You can send \(limits.requestMessages) messages until the other person accepts the request.")
             }
         }
-        return (found.conversation, found.access)
+        return (found, nil)
     }
 
-    private func checkReply(
-        to number: Int64, in conversation: Conversation, _ access: ConversationAccess, _ user: UserID,
-        _ store: some MessagingStore
-    ) throws {
-        guard access.sees(number), let message = try store.message(number, in: conversation.id),
-            message.isVisible(to: user)
-        else { throw Problem.notFound("message", field: "replyTo") }
+    @discardableResult
+    func checkSeen(
+        _ number: Int64, _ field: String, _ found: MemberConversation, _ user: UserID, _ store: some MessagingStore
+    ) throws -> Message {
+        guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
+            throw Problem.notFound("message", field: field)
+        }
+        return message
     }
 
-    private func isWithheld(
+    func isWithheld(
         from user: UserID, _ conversation: Conversation, in store: some MessagingStore
     ) throws -> Bool {
-        guard conversation.kind == .direct else { return false }
-        let members = try store.members(of: conversation.id, after: nil, limit: 2)
-        guard let other = members.first(where: { $0.user != user }) else { return false }
-        return try store.isBlocked(user, by: other.user)
+        guard let other = try other(than: user, in: conversation, store) else { return false }
+        return try store.isBlocked(user, by: other)
+    }
+
+    /// The other one of a direct conversation.
+    func other(
+        than user: UserID, in conversation: Conversation, _ store: some MessagingStore
+    ) throws -> UserID? {
+        guard conversation.kind == .direct else { return nil }
+        return try store.members(of: conversation.id, after: nil, limit: 2).first { $0.user != user }?.user
     }
 
     private func change(
@@ -146,8 +234,9 @@ extension ConversationCommands {
     ) throws -> (found: MemberConversation, message: Message) {
         let found = try get(id, by: user, in: store)
         guard found.member.state == .member else { throw Problem(.forbidden, "You are not in this conversation.") }
-        guard found.access.sees(number), let message = try store.message(number, in: id), message.isVisible(to: user)
-        else { throw Problem.notFound("message", field: "message") }
+        guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
+            throw Problem.notFound("message", field: "message")
+        }
         return (found, message)
     }
 }

@@ -6,6 +6,10 @@ package struct Message: Hashable, Sendable {
         case text
         /// What happened in the conversation, told by the server.
         case notice
+        /// A call, which the message follows.
+        case call
+        /// A sound, with its transcript.
+        case voice
     }
 
     package let conversation: ConversationID
@@ -16,16 +20,33 @@ package struct Message: Hashable, Sendable {
     package let author: UserID
     package var sentAt: Timestamp
     package var kind: Kind
-    /// Nil for a deleted message.
+    /// Nil for a deleted message, a call, a voice message and a notice.
     package var text: String?
     package var ranges: [TextRange]
     /// The conversation's sequence at the last change of anything, and of the text.
     package var version: Int64
+    /// The sequence at the last change that was not withheld: the version of those who do not see what is.
+    package var shownVersion: Int64
     package var textVersion: Int64
     /// Numbers in the same conversation.
     package var replyTo: Int64?
     package var editedAt: Timestamp?
     package var deletedAt: Timestamp?
+    /// When it disappears, which is fixed when it is sent; nil if it stays.
+    package var expiresAt: Timestamp?
+    package var reactions: [MessageReaction] = []
+    /// The root of the thread that it is in, by number.
+    package var thread: Int64?
+    /// The messages of its own thread.
+    package var replies = 0
+    /// Of a message of kind `call`; nil once it is deleted. `textVersion` is that of its last change.
+    package var call: CallRecord?
+    /// Of a message of kind `voice`; nil once it is deleted. `textVersion` is that of its transcript.
+    package var voice: VoiceRecord?
+    /// Of a message of kind `notice`; nil once it is deleted.
+    package var notice: Notice?
+    /// Who wrote the text first, of a forwarded message.
+    package var forwardedFrom: UserID?
     /// Sent to somebody who had blocked the author: the author alone sees it, for ever.
     package var isWithheld: Bool
     /// Edited while the author was blocked: the author alone sees this text, and the other the last one before it.
@@ -45,6 +66,7 @@ package struct Message: Hashable, Sendable {
         self.text = text
         self.ranges = ranges
         self.version = version
+        self.shownVersion = version
         self.textVersion = textVersion
         self.replyTo = replyTo
         self.editedAt = editedAt
@@ -53,6 +75,11 @@ package struct Message: Hashable, Sendable {
     }
 
     package func isVisible(to user: UserID) -> Bool { !isWithheld || author == user }
+
+    mutating func change(to version: Int64, isWithheld: Bool) {
+        self.version = version
+        if !isWithheld { shownVersion = version }
+    }
 }
 
 /// A former text of a message.

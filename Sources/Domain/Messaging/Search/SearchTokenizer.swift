@@ -1,49 +1,69 @@
-/// Makes the terms by which messages are found, of their text and of what is searched for.
+/// Divides texts into what is searched: the same for messages and for what they are searched for.
 ///
-/// A word is a run of letters, marks and numbers, folded: lower case, without accents. Scripts that write no spaces between
-/// words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) give a term for each two neighbouring characters, and one for
-/// a character that stands alone.
+/// A unit is a word: a run of letters, marks and numbers, folded to lower case without accents. In scripts that write no
+/// spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) each character is a unit, and the index has a
+/// term for each two neighbouring ones.
 package struct SearchTokenizer {
     /// Of a word, in scalars; the rest of a longer one is not searched.
     package static let maxLength = 32
-    /// Distinct terms of a text; those after it are not searched.
+    /// Distinct terms of a text; what comes after them is not searched.
     package static let maxTerms = 4_096
+    /// Of this type. An index that another version made is made anew: raise it with every change of what a text's terms are.
+    package static let version: Int64 = 1
 
-    /// A term, and where the text has it.
-    package struct Token: Hashable, Sendable {
-        package var term: String
+    /// A word, or a character of a script without spaces, and where the text has it.
+    package struct Unit: Hashable, Sendable {
+        package var term: SearchTerm
         /// In UTF-16 code units.
         package var start: Int
         package var length: Int
-        /// Its place among the words: terms of one phrase follow each other.
-        package var position: Int
+        package var isCharacter: Bool
+        /// Whether it is a character that follows another one with nothing in between.
+        package var isJoined: Bool
+
+        package var end: Int { start + length }
     }
 
     /// The distinct terms of a text, in the order of the text.
-    package static func terms(in text: String) -> [String] {
-        var seen: Set<String> = []
-        var terms: [String] = []
-        for token in tokens(in: text) where terms.count < maxTerms && seen.insert(token.term).inserted {
-            terms.append(token.term)
-        }
-        return terms
+    package static func terms(in text: String) -> [SearchTerm] {
+        var seen: Set<SearchTerm> = []
+        return terms(of: units(in: text)).filter { seen.insert($0).inserted }
     }
 
-    package static func tokens(in text: String) -> [Token] {
+    /// The units of a text, as far as it is searched.
+    package static func units(in text: String) -> [Unit] {
         var tokenizer = SearchTokenizer()
         for scalar in text.unicodeScalars { tokenizer.take(scalar) }
         tokenizer.endWord()
-        tokenizer.endRun()
-        return tokenizer.tokens
+        return searched(tokenizer.units)
     }
 
-    private var tokens: [Token] = []
+    /// A term for each unit: the character and its neighbour where the next one is joined to it.
+    static func terms(of units: [Unit]) -> [SearchTerm] {
+        units.indices.map { index in
+            let next = index + 1
+            guard next < units.count, units[next].isJoined else { return units[index].term }
+            return SearchTerm(units[index].term.text + units[next].term.text)
+        }
+    }
+
+    /// Without those after `maxTerms` distinct terms.
+    private static func searched(_ units: [Unit]) -> [Unit] {
+        guard units.count > maxTerms else { return units }
+        var seen: Set<SearchTerm> = []
+        for (index, term) in terms(of: units).enumerated() where seen.insert(term).inserted && seen.count > maxTerms {
+            return Array(units.prefix(index))
+        }
+        return units
+    }
+
+    private var units: [Unit] = []
     private var offset = 0
-    private var position = 0
     private var word: [Unicode.Scalar] = []
     private var wordStart = 0
-    /// The last character of a script without spaces, and whether it is part of a term already.
-    private var previous: (scalar: Unicode.Scalar, start: Int, end: Int, isUsed: Bool)?
+    private var wordEnd = 0
+    /// Whether the last unit is a character that another one may follow.
+    private var isInRun = false
 
     private init() {}
 
@@ -52,48 +72,40 @@ package struct SearchTokenizer {
         offset += scalar.value > 0xFFFF ? 2 : 1
         if Self.isWithoutSpaces(scalar) {
             endWord()
-            extendRun(with: scalar, from: start)
+            let folded = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
+            add(String(folded), from: start, to: offset, isCharacter: true)
+            isInRun = true
         } else if Self.isPartOfWord(scalar) {
             // A mark belongs to the character before it, in both kinds of scripts.
-            if previous != nil, Self.isMark(scalar) { return }
-            endRun()
+            if isInRun, Self.isMark(scalar) { return extendLast() }
+            isInRun = false
             if word.isEmpty { wordStart = start }
+            wordEnd = offset
             word.append(scalar)
         } else if !Self.isIgnored(scalar) {
             endWord()
-            endRun()
+            isInRun = false
         }
-    }
-
-    private mutating func extendRun(with scalar: Unicode.Scalar, from start: Int) {
-        let folded = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
-        if let previous {
-            var term = String.UnicodeScalarView()
-            term.append(previous.scalar)
-            term.append(folded)
-            add(String(term), from: previous.start, to: offset)
-        }
-        previous = (folded, start, offset, previous != nil)
-    }
-
-    private mutating func endRun() {
-        guard let last = previous else { return }
-        if !last.isUsed { add(String(last.scalar), from: last.start, to: last.end) }
-        previous = nil
     }
 
     private mutating func endWord() {
         guard !word.isEmpty else { return }
         let term = TermFolding.fold(word)
-        if !term.isEmpty {
-            add(term, from: wordStart, to: wordStart + word.reduce(0) { $0 + ($1.value > 0xFFFF ? 2 : 1) })
-        }
+        if !term.isEmpty { add(term, from: wordStart, to: wordEnd, isCharacter: false) }
         word.removeAll(keepingCapacity: true)
     }
 
-    private mutating func add(_ term: String, from start: Int, to end: Int) {
-        tokens.append(Token(term: term, start: start, length: end - start, position: position))
-        position += 1
+    private mutating func extendLast() {
+        guard var last = units.popLast() else { return }
+        last.length = offset - last.start
+        units.append(last)
+    }
+
+    private mutating func add(_ term: String, from start: Int, to end: Int, isCharacter: Bool) {
+        units.append(
+            Unit(
+                term: SearchTerm(term), start: start, length: end - start, isCharacter: isCharacter,
+                isJoined: isCharacter && isInRun))
     }
 }
 

@@ -5,8 +5,8 @@ package import Model
 ///
 /// Starts and lengths count UTF-16 code units, as JavaScript, Java and `NSString` do; they never divide a character of two
 /// units. A range of emphasis or code includes its markers, whose lengths follow from its kind: see `markerLength`.
-package struct TextRange: Hashable, Sendable, Codable {
-    package enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
+package struct TextRange: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// `<@user id>`, or `<@all>` for everybody.
         case mention
         /// An http or https URL.
@@ -45,6 +45,8 @@ package struct TextRange: Hashable, Sendable, Codable {
 package struct FoundRanges: Hashable, Sendable {
     /// By start; a range before those that it contains. At most `RangeFinder.maxRanges`.
     package var ranges: [TextRange] = []
+
+    package init(ranges: [TextRange] = []) { self.ranges = ranges }
 
     /// Those mentioned, without duplicates, in the order of the text.
     package var mentionedUsers: [UserID] {

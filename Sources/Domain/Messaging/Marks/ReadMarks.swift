@@ -4,7 +4,7 @@
 /// later, so that turning them on reveals nothing.
 package struct ReadMarks: Hashable, Sendable {
     /// Numbers after `from` up to `to`, which others see as read.
-    package struct Shown: Hashable, Sendable {
+    package struct Shown: Hashable, Sendable, Codable {
         package var from: Int64
         package var to: Int64
 
@@ -18,6 +18,7 @@ package struct ReadMarks: Hashable, Sendable {
     package static let maxShown = 32
 
     package private(set) var read: Int64
+    /// What others see as received. It does not rise while receipts are off.
     package private(set) var delivered: Int64
     package private(set) var shown: [Shown]
 
@@ -32,18 +33,22 @@ package struct ReadMarks: Hashable, Sendable {
     /// - Parameters:
     ///   - newRead: the last message that was read, and those before it.
     ///   - newDelivered: the last message that was received.
+    ///   - from: the last message before those that the member may see now.
     ///   - newest: the newest message that the member may see: marks do not go beyond it.
     ///   - showsReceipts: whether the member lets others see what was read.
     /// - Returns: whether a mark rose.
     @discardableResult
     package mutating func raise(
-        read newRead: Int64 = 0, delivered newDelivered: Int64 = 0, newest: Int64, showsReceipts: Bool
+        read newRead: Int64 = 0, delivered newDelivered: Int64 = 0, after from: Int64 = 0, newest: Int64,
+        showsReceipts: Bool
     ) -> Bool {
         let before = self
         let reached = max(read, min(newRead, newest))
-        if showsReceipts, reached > read { show(from: read, to: reached) }
+        if showsReceipts {
+            if reached > max(read, from) { show(from: max(read, from), to: reached) }
+            delivered = max(delivered, reached > read ? reached : 0, min(newDelivered, newest))
+        }
         read = reached
-        delivered = max(delivered, read, min(newDelivered, newest))
         return self != before
     }
 
@@ -53,6 +58,9 @@ package struct ReadMarks: Hashable, Sendable {
         delivered = min(delivered, newest)
         shown = shown.compactMap { $0.from < newest ? Shown(from: $0.from, to: min($0.to, newest)) : nil }
     }
+
+    /// Leaves what others see.
+    mutating func hideRead() { read = 0 }
 
     /// Whether others see the message as read.
     package func isShownAsRead(_ number: Int64) -> Bool { shown.contains { number > $0.from && number <= $0.to } }

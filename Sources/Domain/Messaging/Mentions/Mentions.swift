@@ -1,0 +1,94 @@
+package import Model
+
+/// What a user has not read of a conversation, each counted up to `ConversationLimits.unread`.
+package struct UnreadCount: Hashable, Sendable {
+    package var messages = 0
+    package var mentions = 0
+
+    package init(messages: Int = 0, mentions: Int = 0) {
+        self.messages = messages
+        self.mentions = mentions
+    }
+}
+
+/// How far a member is in a conversation.
+package struct ReadPosition: Hashable, Sendable {
+    package let conversation: ConversationID
+    /// The last message that was read.
+    package let read: Int64
+    /// The last message before the latest span.
+    package let from: Int64
+
+    package init(conversation: ConversationID, read: Int64, from: Int64) {
+        self.conversation = conversation
+        self.read = read
+        self.from = from
+    }
+}
+
+/// The storage of mentions and the counts of what was not read.
+package protocol MentionStore {
+    /// - Parameter all: whether everybody is mentioned, which is one row.
+    func insertMentions(of users: [UserID], all: Bool, by number: Int64, in conversation: ConversationID) throws
+    func removeMentions(by number: Int64, in conversation: ConversationID) throws
+    /// Of those conversations among `ids` that the user is a member of; nil for all.
+    func readPositions(of user: UserID, in ids: [ConversationID]?) throws -> [ReadPosition]
+    /// The conversations that the user has marked as unread.
+    func conversationsMarkedUnread(by user: UserID) throws -> [ConversationID]
+    /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
+    /// hidden by the user, or notices, and of calls those that the user has missed. Counts to `limit`.
+    func unreadCount(
+        of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> Int
+    /// Those among them that mention the user or everybody.
+    func mentionCount(
+        of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> Int
+}
+
+extension ConversationCommands {
+    /// What the user has not read of some conversations, as far as they are a member of them. A request counts when it is
+    /// accepted.
+    package func unread(
+        of user: UserID, in ids: [ConversationID], store: some MessagingStore
+    ) throws -> [ConversationID: UnreadCount] {
+        var counts: [ConversationID: UnreadCount] = [:]
+        for position in try store.readPositions(of: user, in: Array(Set(ids))) {
+            let (id, after) = (position.conversation, max(position.read, position.from))
+            let messages = try store.unreadCount(of: user, in: id, after: after, limit: limits.unread)
+            // Mentions are among them.
+            let mentions =
+                messages == 0 ? 0 : try store.mentionCount(of: user, in: id, after: after, limit: limits.unread)
+            counts[id] = UnreadCount(messages: messages, mentions: mentions)
+        }
+        return counts
+    }
+
+    /// How many conversations have unread messages or are marked as unread, and how many have unread mentions.
+    package func unreadConversations(
+        of user: UserID, in store: some MessagingStore
+    ) throws -> UnreadCount {
+        var count = UnreadCount()
+        let marked = Set(try store.conversationsMarkedUnread(by: user))
+        for position in try store.readPositions(of: user, in: nil) {
+            let (id, after) = (position.conversation, max(position.read, position.from))
+            let hasUnread = try store.unreadCount(of: user, in: id, after: after, limit: 1) > 0
+            if hasUnread || marked.contains(id) { count.messages += 1 }
+            guard hasUnread else { continue }
+            count.mentions += try store.mentionCount(of: user, in: id, after: after, limit: 1)
+        }
+        return count
+    }
+
+    /// Notes whom a message mentions. A forwarded one mentions nobody, nor does one that is withheld.
+    func noteMentions(of message: Message, in store: some MessagingStore) throws {
+        guard !message.isWithheld, message.forwardedFrom == nil else { return }
+        let found = FoundRanges(ranges: message.ranges)
+        let users = try found.mentionedUsers.prefix(limits.mentions).filter { user in
+            try user != message.author && store.member(user, of: message.conversation) != nil
+        }
+        guard !users.isEmpty || found.mentionsAll else { return }
+        try store.insertMentions(
+            of: users, all: found.mentionsAll, by: message.number, in: message.conversation)
+    }
+}

@@ -1,0 +1,102 @@
+import Model
+
+/// Reads messages as one member sees them.
+struct PageReader<Store: MessagingStore> {
+    let found: MemberConversation
+    let user: UserID
+    let store: Store
+    /// Of this thread alone, by the number of its root; nil for all messages.
+    var thread: Int64?
+
+    var id: ConversationID { found.conversation.id }
+
+    /// Up to `earlier` messages at `middle` and before it, down to those after `first`; and up to `later` after it.
+    func page(earlier: Int, upTo middle: Int64, later: Int, after first: Int64 = 0) throws -> MessagePage {
+        let last = found.conversation.lastNumber
+        // One more tells whether there are others.
+        let before = try read(first + 1, middle, isNewestFirst: true, limit: earlier + 1)
+        let after = try read(middle + 1, last, isNewestFirst: false, limit: later + 1)
+        let messages = before.prefix(earlier).reversed() + after.prefix(later)
+        var page = MessagePage(
+            messages: try asSeen(Array(messages)), range: nil, sequence: found.conversation.sequence,
+            hasEarlier: before.count > earlier, hasLater: after.count > later)
+        // Towards a side on which there is nothing more, the page speaks for all numbers that it asked for.
+        let earliest = page.hasEarlier ? messages.first?.number ?? middle + 1 : first + 1
+        let latest = page.hasLater ? messages.last?.number ?? middle : last
+        let (start, end) = (earlier > 0 ? earliest : middle + 1, later > 0 ? latest : middle)
+        if start <= end { page.range = start...end }
+        return page
+    }
+
+    func message(_ number: Int64) throws -> Message? {
+        guard let message = try stored(number) else { return nil }
+        return try asSeen([message]).first
+    }
+
+    /// The message as the user sees it; nil if they do not.
+    func seen(_ message: Message) throws -> Message? {
+        guard try isVisible(message) else { return nil }
+        return try asSeen([message]).first
+    }
+
+    /// As it is stored, if the user may see it and has not deleted it for themselves; one that is due as a tombstone, which
+    /// is not to be stored.
+    func stored(_ number: Int64) throws -> Message? {
+        guard found.access.sees(number), let message = try store.message(number, in: id), try isVisible(message) else {
+            return nil
+        }
+        return message.asOf(store.now)
+    }
+
+    private func isVisible(_ message: Message) throws -> Bool {
+        try found.access.sees(message.number) && message.isVisible(to: user)
+            && !store.ownRows(of: user, in: id, message.number...message.number).contains(where: \.isHidden)
+    }
+
+    private func read(_ first: Int64, _ last: Int64, isNewestFirst: Bool, limit: Int) throws -> [Message] {
+        guard first <= last, found.member.state != .invited || found.conversation.kind == .direct else { return [] }
+        var ranges = found.access.spans.visible(in: first...last)
+        if isNewestFirst { ranges.reverse() }
+        var messages: [Message] = []
+        for range in ranges where messages.count < limit {
+            let left = limit - messages.count
+            messages +=
+                try thread.map {
+                    try store.replies(
+                        to: $0, in: id, range, visibleTo: user, isNewestFirst: isNewestFirst, limit: left)
+                } ?? store.messages(in: id, range, visibleTo: user, isNewestFirst: isNewestFirst, limit: left)
+        }
+        return messages
+    }
+
+    /// The text that the user sees: who left sees the one of then, unless the message was deleted since; and nobody but its
+    /// author sees one that is withheld.
+    func withSeenText(_ message: Message) throws -> Message {
+        let until = found.access.spans.span(of: message.number)?.untilSequence ?? .max
+        let isAuthor = message.author == user
+        guard message.deletedAt == nil, message.textVersion > until || message.isTextWithheld && !isAuthor else {
+            return message
+        }
+        if message.kind == .call {
+            var seen = message
+            (seen.call, seen.textVersion) = (message.call?.asItBegan, until)
+            return seen
+        }
+        if message.kind == .voice {
+            var seen = message
+            (seen.voice, seen.textVersion) = (message.voice?.asItWasSent, until)
+            return seen
+        }
+        let edits = try store.edits(of: message.number, in: id)
+        guard let index = edits.lastIndex(where: { $0.textVersion <= until && (!$0.isWithheld || isAuthor) }) else {
+            return message
+        }
+        var seen = message
+        seen.text = edits[index].text
+        seen.ranges = RangeFinder.ranges(in: edits[index].text).ranges
+        seen.textVersion = edits[index].textVersion
+        seen.editedAt = index == 0 ? nil : edits[index].writtenAt
+        seen.isTextWithheld = false
+        return seen
+    }
+}
