@@ -169,7 +169,7 @@ import Testing
             try sql.execute("INSERT INTO streams VALUES ('user:a', 'e', 3, 1, 5), ('user:b', 'e', 7, 7, 5)")
             try sql.execute("INSERT INTO changes VALUES ('user:a', 3, 't', '{}', 6), ('user:a', 2, 't', '{}', 5)")
             try sql.execute("UPDATE log SET epoch = 'e'")
-            let message = VoiceMessageID.make(at: now).text, recording = RecordingID.make(at: now).text
+            let message = FileID.make(at: now).text, recording = RecordingID.make(at: now).text
             try sql.execute(
                 "INSERT INTO voice_messages VALUES (?1, 'p', ?2, ?3, 'f1', 0, 1, x'', 0)",
                 [.text(message), .id(user), .id(other)])

@@ -9,6 +9,9 @@ package protocol EventBus: Sendable {
     /// Publishes committed changes to every subscriber. Called on the store's writer thread: it must not block.
     func publish(_ changes: [Change])
 
+    /// Publishes what a commit changed in conversations. Called on the store's writer thread: it must not block.
+    func publish(_ updates: [ConversationUpdate])
+
     /// Publishes an ephemeral event to every subscriber.
     func publish(_ event: EphemeralEvent)
 
@@ -20,6 +23,8 @@ package protocol EventBus: Sendable {
 package enum BusMessage: Sendable, Hashable {
     /// Changes of one commit or one group of commits; those of one stream are in order and without gaps.
     case changes([Change])
+    /// What one commit changed in conversations.
+    case conversations([ConversationUpdate])
     case event(EphemeralEvent)
 }
 
@@ -31,10 +36,22 @@ package struct EphemeralEvent: Sendable, Hashable {
     package var data: String
     /// The listeners' endpoints that may receive it; nil for all of them.
     package var audience: Set<EndpointID>?
+    /// Whom it is about, in a stream that has events about several users: a new one replaces an older one about the same.
+    package var subject: UserID?
+    /// Of a presence stream: listeners get what they see of it instead of `data`.
+    package var presence: Presence?
 
-    package init(stream: StreamName, data: String, audience: Set<EndpointID>? = nil) {
+    package init(
+        stream: StreamName, data: String, audience: Set<EndpointID>? = nil, subject: UserID? = nil
+    ) {
         self.stream = stream
         self.data = data
         self.audience = audience
+        self.subject = subject
+    }
+
+    package init(_ presence: Presence, of user: UserID) {
+        self.init(stream: .presence(user), data: presence.json)
+        self.presence = presence
     }
 }

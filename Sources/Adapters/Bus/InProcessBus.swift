@@ -12,6 +12,11 @@ package final class InProcessBus: EventBus {
         deliver(.changes(changes))
     }
 
+    package func publish(_ updates: [ConversationUpdate]) {
+        guard !updates.isEmpty else { return }
+        deliver(.conversations(updates))
+    }
+
     package func publish(_ event: EphemeralEvent) {
         deliver(.event(event))
     }

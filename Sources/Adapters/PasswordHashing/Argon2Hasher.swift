@@ -1,11 +1,17 @@
 package import Accounts
 internal import Foundation
 internal import Model
+internal import Synchronization
 
-/// Hashes passwords with Argon2id on its own threads.
+/// Hashes passwords with Argon2id on its own threads, and verifies those of Firebase, which are outdated.
+///
+/// While some account has a hash of Firebase, a wrong password costs an Argon2id and a scrypt, whatever is stored: how long
+/// the response takes tells neither whether an account exists nor which kind of hash it has.
 package final class Argon2Hasher: PasswordHasher {
     private let parameters: Argon2Parameters
     private let threads: HashingThreads
+    /// One of the hashes of Firebase that are stored, if there are any.
+    private let firebase = Mutex<FirebaseHash?>(nil)
 
     /// - Parameters:
     ///   - threads: hashes computed at once; each takes a core and the parameters' memory. Usually half of the cores, so
@@ -28,12 +34,33 @@ package final class Argon2Hasher: PasswordHasher {
         return try await run { [parameters] in try Argon2.hash(bytes, parameters) }
     }
 
+    package func expect(_ stored: String) {
+        guard let hash = FirebaseHash(stored) else { return }
+        firebase.withLock { $0 = hash }
+    }
+
     package func verify(_ password: String, against stored: String?) async throws -> PasswordVerdict {
+        if let stored, let hash = FirebaseHash(stored) { return try await verify(password, against: hash) }
         let bytes = Self.bytes(of: password)
+        let other = firebase.withLock { $0 }
         return try await run { [parameters] in
             let isRight = try Argon2.matches(bytes, stored ?? Self.dummyHash(parameters))
-            guard isRight, let stored else { return .wrong }
+            guard isRight, let stored else {
+                if let other { _ = try FirebaseScrypt.matches(bytes, other) }
+                return .wrong
+            }
             return .right(isOutdated: !stored.hasPrefix(parameters.prefix))
+        }
+    }
+
+    private func verify(_ password: String, against hash: FirebaseHash) async throws -> PasswordVerdict {
+        firebase.withLock { $0 = hash }
+        // Firebase does not normalize.
+        let bytes = Array(password.utf8)
+        return try await run { [parameters] in
+            if try FirebaseScrypt.matches(bytes, hash) { return .right(isOutdated: true) }
+            _ = try Argon2.matches(bytes, Self.dummyHash(parameters))
+            return .wrong
         }
     }
 

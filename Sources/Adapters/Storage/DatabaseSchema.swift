@@ -4,4 +4,6 @@ package enum DatabaseSchema {
         changeLog + accounts + calls + voice + recordings + transcripts
         + recordedCalls + mixes + captions + recordingAudience + logBounds + signInBounds + mediaUsage + restores
         + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends + messaging
+        + messagingStreams + messageParts + search + imports + groupLinks + messageTimes + retention
+        + followedCalls + voiceMessages + withheldTimers + notices
 }

@@ -13,7 +13,10 @@ extension StoreTransaction {
     }
 
     package func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool {
-        try sql.first("SELECT 1 FROM blocks WHERE blocker = ?1 AND user_id = ?2", [.id(blocker), .id(user)]) != nil
+        try shared(\.blocked, .init(user: user, blocker: blocker)) {
+            try connection.first("SELECT 1 FROM blocks WHERE blocker = ?1 AND user_id = ?2", [.id(blocker), .id(user)])
+                != nil
+        }
     }
 
     package func blockedUsers(by blocker: UserID, after id: UserID?, limit: Int) throws -> [UserRecord] {

@@ -4,7 +4,8 @@ package import Model
 // What the deletion of an account writes at once.
 extension StoreTransaction {
     package func removeIdentities(of user: UserID) throws -> [ExternalIdentity] {
-        try sql.query(
+        try sql.execute("UPDATE imported SET digest = ?2 WHERE user_id = ?1", [.id(user), .blob([])])
+        return try sql.query(
             "DELETE FROM outside_identities WHERE user_id = ?1 RETURNING issuer, subject", [.id(user)]
         ).map { ExternalIdentity(issuer: try $0.text(0), subject: try $0.text(1)) }
     }

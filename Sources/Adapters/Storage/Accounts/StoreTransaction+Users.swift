@@ -5,11 +5,12 @@ package import Model
 extension StoreTransaction {
     static let userColumns = """
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
-        u.created_at, u.disabled_at, u.deleted_at, u.reach
+        u.created_at, u.disabled_at, u.deleted_at, u.reach, u.receipts, u.last_seen,
+        u.message_requests
         """
 
     static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
-        UserRecord(
+        var user = UserRecord(
             id: try row.id(start), email: try row.textIfPresent(start + 1),
             passwordHash: try row.textIfPresent(start + 2), displayName: try row.text(start + 3),
             photoURL: try row.textIfPresent(start + 4),
@@ -19,6 +20,10 @@ extension StoreTransaction {
             reach: Reach(rawValue: try row.text(start + 11)) ?? .exact, createdAt: try row.time(start + 8),
             disabledAt: try row.timeIfPresent(start + 9),
             deletedAt: try row.timeIfPresent(start + 10))
+        user.receipts = try row.bool(start + 12)
+        user.lastSeen = LastSeenVisibility(rawValue: try row.text(start + 13)) ?? .nobody
+        user.messageRequests = MessageRequestPolicy(rawValue: try row.text(start + 14)) ?? .ask
+        return user
     }
 
     package func user(_ id: UserID) throws -> UserRecord? {
@@ -44,8 +49,8 @@ extension StoreTransaction {
             """
             INSERT INTO users (
                 id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
-                disabled_at, deleted_at, reach)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT DO NOTHING
+                disabled_at, deleted_at, reach, receipts, last_seen, message_requests)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING
             """, Self.values(of: user))
         guard inserted == 1 else { return false }
         try writeWords(of: user)
@@ -58,7 +63,8 @@ extension StoreTransaction {
             """
             UPDATE users SET email = ?2, email_key = ?3, password_hash = ?4, display_name = ?5, photo_url = ?6,
                 languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11,
-                deleted_at = ?12, reach = ?13
+                deleted_at = ?12, reach = ?13, receipts = ?14, last_seen = ?15, message_requests = ?16,
+                last_seen_at = CASE WHEN ?12 IS NULL THEN last_seen_at END
             WHERE id = ?1
             """, Self.values(of: user))
         guard before?.displayName != user.displayName || user.deletedAt != nil else { return }
@@ -144,6 +150,7 @@ extension StoreTransaction {
             .text(user.passwordHash), .text(user.displayName), .text(user.photoURL),
             .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
             .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt), .text(user.reach.rawValue),
+            .bool(user.receipts), .text(user.lastSeen.rawValue), .text(user.messageRequests.rawValue),
         ]
     }
 }

@@ -8,9 +8,10 @@ enum CallColumns {
     static let call = """
         c.id, c.conversation_id, c.kind, c.mode, c.created_at, c.version, c.status, c.answered_at, c.empty_until,
         c.ended_at, c.end_reason, c.ended_by, c.gateway_epoch, c.recording_id, c.recording_by, c.recording_at,
-        c.recording_until, c.recording_end, c.was_recorded, c.captions_by, c.captions_at, c.captions_failure
+        c.recording_until, c.recording_end, c.was_recorded, c.captions_by, c.captions_at, c.captions_failure,
+        c.is_open
         """
-    static let callCount = 22
+    static let callCount = 23
     /// The indices of the gateway's first column and the captions' first column.
     static let gateway = 12
     static let captions = 19
@@ -43,7 +44,8 @@ struct CallRows {
         let participants = try rows.map { try participant(ColumnReader($0, from: CallColumns.callCount)) }
         var columns = ColumnReader(first)
         return Call(
-            id: try columns.id(), conversation: try columns.idIfPresent(), kind: try columns.enumCase(),
+            id: try columns.id(), conversation: try columns.idIfPresent(),
+            isOpen: try first.bool(CallColumns.callCount - 1), kind: try columns.enumCase(),
             mode: try mode(named: try columns.text(), of: first), createdAt: try columns.time(),
             version: try columns.integer(), status: try status(&columns), recording: try recording(of: first),
             recordingEnd: try first.textIfPresent(CallColumns.gateway + 5).flatMap(Recording.EndReason.init),

@@ -55,14 +55,29 @@ extension StoreTransaction {
                 """, [.id(user)]))
     }
 
+    /// What the user has deleted of a conversation, or cleared, is not in the history of calls either. Who joined the
+    /// conversation during the call does not see its message.
+    private static let isInHistory = """
+        (h.number IS NULL OR NOT EXISTS (
+            SELECT 1 FROM own o WHERE o.user_id = ?1 AND o.conversation_id = h.conversation_id AND o.number = h.number
+                AND o.hidden = 1)
+        AND (NOT EXISTS (
+            SELECT 1 FROM members m JOIN spans s ON s.conversation_id = m.conversation_id AND s.user_id = m.user_id
+            WHERE m.conversation_id = h.conversation_id AND m.user_id = ?1 AND m.joined_at <= h.created_at)
+        OR EXISTS (
+            SELECT 1 FROM spans s WHERE s.conversation_id = h.conversation_id AND s.user_id = ?1
+                AND s.from_number < h.number AND (s.until_number IS NULL OR s.until_number >= h.number))))
+        """
+
     package func calls(of user: UserID, before cursor: CallID?, limit: Int) throws -> [Call] {
         // "z" follows every id.
         try CallRows.calls(
             sql.query(
                 """
                 \(CallColumns.document) WHERE c.id IN (
-                    SELECT call_id FROM participants WHERE user_id = ?1 AND withheld = 0 AND call_id < ?2
-                    ORDER BY call_id DESC LIMIT ?3)
+                    SELECT p.call_id FROM participants p JOIN calls h ON h.id = p.call_id
+                    WHERE p.user_id = ?1 AND p.withheld = 0 AND p.call_id < ?2 AND \(Self.isInHistory)
+                    ORDER BY p.call_id DESC LIMIT ?3)
                 ORDER BY c.id DESC, p.place
                 """, [.id(user), .text(cursor?.text ?? "z"), .integer(limit)]))
     }
@@ -102,17 +117,19 @@ extension StoreTransaction {
 // Writing calls.
 extension StoreTransaction {
     package func insert(_ call: Call) throws {
+        let number = try follow(new: call)
         try sql.execute(
             """
             INSERT INTO calls (
                 id, conversation_id, kind, created_at, version, status, pair, answered_at, empty_until, ended_at,
                 end_reason, ended_by, mode, gateway_epoch, recording_id, recording_by, recording_at,
-                recording_until, recording_end, was_recorded, captions_by, captions_at, captions_failure)
+                recording_until, recording_end, was_recorded, captions_by, captions_at, captions_failure, is_open, number)
             VALUES (
-                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+                ?24, ?25)
             """,
             [.id(call.id), .id(call.conversation), .text(call.kind.rawValue), .time(call.createdAt)]
-                + call.changingValues)
+                + call.changingValues + [.bool(call.isOpen), .integer(number)])
         try insert(call.participants[...], in: call)
     }
 
@@ -120,6 +137,7 @@ extension StoreTransaction {
     /// succeeds, wherever they run.
     package func save(_ call: Call, replacing earlier: Call) throws {
         if call.version != earlier.version { try saveCall(call, replacing: earlier) }
+        try follow(call, replacing: earlier)
         let hasEnded = call.isLive != earlier.isLive
         for (index, (participant, before)) in zip(call.participants, earlier.participants).enumerated() {
             guard hasEnded || participant != before else { continue }

@@ -21,29 +21,72 @@ package struct Committed<Value: Sendable>: Sendable {
 package final class Store: Sendable {
     package let database: any SQLDatabase
     private let publish: @Sendable ([Change]) -> Void
+    private let publishUpdates: @Sendable ([ConversationUpdate]) -> Void
     private let clock: @Sendable () -> Timestamp
     private let isConnected: @Sendable (EndpointID) -> Bool
+    private let isListened: @Sendable (StreamName) -> Bool
     private let subscriptions = Mutex(WebhookSubscriptions())
     private let eventObservers = Mutex<[@Sendable (EventNotice) -> Void]>([])
+    private let departureHandler = Mutex<DepartureHandler?>(nil)
+    private let messageObservers = Mutex<[@Sendable (Set<ConversationID>) -> Void]>([])
+    private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
+    private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
 
     /// - Parameters:
     ///   - isConnected: whether an endpoint has a realtime session, for events.
-    ///   - publish: gets the changes of one committed job. It is called on the writer's thread and must be brief.
+    ///   - isListened: whether a session listens to a stream. Rows of conversations that nobody listens to are not made. A
+    ///     session that begins to listen must say so before it reads the stream.
+    ///   - publishUpdates: gets what one committed job changed in conversations, before `publish`. It is called on the
+    ///     writer's thread and must be brief.
+    ///   - publish: gets the changes of one committed job, likewise.
     package init(
         database: any SQLDatabase, clock: @escaping @Sendable () -> Timestamp = Timestamp.systemClock,
         isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false },
+        isListened: @escaping @Sendable (StreamName) -> Bool = { _ in true },
+        publishUpdates: @escaping @Sendable ([ConversationUpdate]) -> Void = { _ in },
         publish: @escaping @Sendable ([Change]) -> Void
     ) {
+        self.publishUpdates = publishUpdates
         self.database = database
         self.publish = publish
         self.clock = clock
         self.isConnected = isConnected
+        self.isListened = isListened
     }
 
     /// Adds an observer of commits that wrote events or deliveries, or changed webhooks. It is called on the writer's
     /// thread, after the commit, and must be brief.
     package func observeEvents(_ observer: @escaping @Sendable (EventNotice) -> Void) {
         eventObservers.withLock { $0.append(observer) }
+    }
+
+    /// Adds an observer of commits that stored new messages, with their conversations. It is called on the writer's thread,
+    /// after the commit, and must be brief.
+    package func observeMessages(_ observer: @escaping @Sendable (Set<ConversationID>) -> Void) {
+        messageObservers.withLock { $0.append(observer) }
+    }
+
+    /// What happens in the transaction in which a user leaves a conversation. It returns what is to be done once that is
+    /// committed.
+    package typealias DepartureHandler =
+        @Sendable (StoreTransaction, ConversationID, UserID) throws -> (@Sendable () -> Void)?
+
+    /// Sets the handler of departures from conversations. What it returns is called on the writer's thread, after the commit,
+    /// and must be brief.
+    package func handleDepartures(_ handler: @escaping DepartureHandler) {
+        departureHandler.withLock { $0 = handler }
+    }
+
+    /// Adds an observer of commits that stored what is due at a time, such as messages that disappear, with the earliest. It
+    /// is called on the writer's thread, after the commit, and must be brief.
+    package func observeDue(_ observer: @escaping @Sendable (Timestamp) -> Void) {
+        dueObservers.withLock { $0.append(observer) }
+    }
+
+    /// Adds an observer of commits that removed voice files, or asked for their transcripts. It is called on the writer's
+    /// thread, after the commit, and must be brief.
+    package func observeVoice(_ observer: @escaping @Sendable (VoiceNotice) -> Void) {
+        voiceObservers.withLock { $0.append(observer) }
     }
 
     /// Migrates the database, sets the log's epoch and reads the subscriptions; call it before anything else. Returns the
@@ -70,22 +113,9 @@ package final class Store: Sendable {
         _ job: @escaping @Sendable (StoreTransaction) throws -> T, committed: (@Sendable (T) -> Void)? = nil
     ) async throws -> Committed<T> {
         let outcome = try await database.submit { [self] sql in
-            let transaction = StoreTransaction(
-                sql, now: clock(), subscriptions: subscriptions.withLock { $0 }, isConnected: isConnected)
-            let value = try job(transaction)
-            return Written(
-                value: value, changes: transaction.changes, hasInsertedEvents: transaction.hasInsertedEvents,
-                webhooks: transaction.notifiedWebhooks,
-                subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
+            try run(job, in: begin(sql))
         } committed: { [self] written in
-            if !written.changes.isEmpty { publish(written.changes) }
-            if let changed = written.subscriptions { subscriptions.withLock { $0 = changed } }
-            if written.hasInsertedEvents || written.subscriptions != nil {
-                let notice = EventNotice(
-                    webhooks: written.webhooks, hasEvents: written.hasInsertedEvents,
-                    hasChangedWebhooks: written.subscriptions != nil)
-                for observer in eventObservers.withLock({ $0 }) { observer(notice) }
-            }
+            publish(written)
             committed?(written.value)
         }
         var positions: [StreamName: Position] = [:]
@@ -110,21 +140,90 @@ package final class Store: Sendable {
         }
     }
 
-    private struct Written<Value: Sendable>: Sendable {
+    /// A transaction of the store over one of the database.
+    func begin(_ sql: any SQLTransaction) -> StoreTransaction {
+        StoreTransaction(
+            sql, now: clock(), subscriptions: subscriptions.withLock { $0 }, isConnected: isConnected,
+            isListened: isListened)
+    }
+
+    /// Runs a job, and writes what belongs to its end.
+    func run<Value>(
+        _ job: (StoreTransaction) throws -> Value, in transaction: StoreTransaction
+    ) throws -> Written<Value> {
+        let value = try job(transaction)
+        let departed = try handleDepartures(in: transaction)
+        let updates = try transaction.finishConversations()
+        return Written(
+            value: value, departed: departed, updates: updates, changes: transaction.changes,
+            hasInsertedEvents: transaction.hasInsertedEvents,
+            webhooks: transaction.notifiedWebhooks, conversations: transaction.conversationsWithNewMessages,
+            nextDue: transaction.nextDue,
+            voice: VoiceNotice(removed: transaction.removedFiles, toTranscribe: transaction.filesToTranscribe),
+            subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
+    }
+
+    /// Tells what is committed, on the writer's thread.
+    func publish<Value>(_ written: Written<Value>) {
+        if !written.updates.isEmpty { publishUpdates(written.updates) }
+        if !written.changes.isEmpty { publish(written.changes) }
+        if let changed = written.subscriptions { subscriptions.withLock { $0 = changed } }
+        if written.hasInsertedEvents || written.subscriptions != nil {
+            let notice = EventNotice(
+                webhooks: written.webhooks, hasEvents: written.hasInsertedEvents,
+                hasChangedWebhooks: written.subscriptions != nil)
+            for observer in eventObservers.withLock({ $0 }) { observer(notice) }
+        }
+        if !written.conversations.isEmpty {
+            for observer in messageObservers.withLock({ $0 }) { observer(written.conversations) }
+        }
+        for finish in written.departed { finish() }
+        if let due = written.nextDue { for observer in dueObservers.withLock({ $0 }) { observer(due) } }
+        if !written.voice.isEmpty { for observer in voiceObservers.withLock({ $0 }) { observer(written.voice) } }
+    }
+
+    private func handleDepartures(in transaction: StoreTransaction) throws -> [@Sendable () -> Void] {
+        guard !transaction.departures.isEmpty, let handler = departureHandler.withLock({ $0 }) else { return [] }
+        return try transaction.departures.compactMap { try handler(transaction, $0.conversation, $0.user) }
+    }
+
+    /// What a job has written, to be told once it is committed.
+    struct Written<Value> {
         let value: Value
+        /// What those who left conversations leave to be done.
+        let departed: [@Sendable () -> Void]
+        let updates: [ConversationUpdate]
         let changes: [Change]
         let hasInsertedEvents: Bool
         /// Those that got deliveries.
         let webhooks: Set<WebhookID>
+        /// Those that got messages.
+        let conversations: Set<ConversationID>
+        let nextDue: Timestamp?
+        let voice: VoiceNotice
         /// Set if webhooks have changed.
         let subscriptions: WebhookSubscriptions?
     }
+
+    /// Sends that wait, which run together: see `send`.
+    let waitingSends = Mutex<SQLBatch<WaitingSend, SentMessage>?>(nil)
 
     /// Epochs are compared only for equality; the time and a random part keep a restored copy from repeating one.
     static func newEpoch(at now: Timestamp) -> String {
         String(now.milliseconds, radix: 36) + String(UInt16.random(in: 0..<1296), radix: 36)
     }
 }
+
+/// What a commit leaves to be done for voice files.
+package struct VoiceNotice: Hashable, Sendable {
+    /// Files whose rows are gone, and whose bytes are to go.
+    package let removed: [FileID]
+    package let toTranscribe: [FileID]
+
+    var isEmpty: Bool { removed.isEmpty && toTranscribe.isEmpty }
+}
+
+extension Store.Written: Sendable where Value: Sendable {}
 
 extension Timestamp {
     /// The system's wall clock.

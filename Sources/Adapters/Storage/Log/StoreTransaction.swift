@@ -6,29 +6,54 @@ package import Webhooks
 ///
 /// It is confined to one thread and must not outlive its job.
 package final class StoreTransaction {
-    package let sql: any SQLTransaction
+    /// The connection, once the messages that wait are inserted.
+    package var sql: any SQLTransaction {
+        get throws {
+            try insertWaitingMessages()
+            return connection
+        }
+    }
+    /// The connection, for statements that neither read nor write messages.
+    let connection: any SQLTransaction
     /// The wall-clock time of this transaction, for all its rows.
     package let now: Timestamp
     /// What this transaction has appended, in order.
     package internal(set) var changes: [Change] = []
+    /// Those who have left conversations in it.
+    var departures: [(conversation: ConversationID, user: UserID)] = []
+    /// What it has changed in conversations.
+    var touched = TouchedConversations()
     package let subscriptions: WebhookSubscriptions
     /// Whether an endpoint has a realtime session.
     let isConnected: @Sendable (EndpointID) -> Bool
+    /// Whether a session listens to a stream.
+    let isListened: @Sendable (StreamName) -> Bool
     /// Whether it has written a webhook.
     var hasChangedWebhooks = false
     /// Whether it has written an event or a delivery.
     var hasInsertedEvents = false
     /// The webhooks for which it has written deliveries.
     var notifiedWebhooks: Set<WebhookID> = []
+    /// The conversations in which it has stored new messages.
+    var conversationsWithNewMessages: Set<ConversationID> = []
+    /// When the earliest of what it has written is due.
+    var nextDue: Timestamp?
+    /// Media files whose rows it has removed, and voice files that are to be transcribed.
+    var removedFiles: [FileID] = []
+    var filesToTranscribe: [FileID] = []
+    /// Of several sends: what they share.
+    var sends: SharedSends?
 
     package init(
         _ sql: any SQLTransaction, now: Timestamp, subscriptions: WebhookSubscriptions = WebhookSubscriptions(),
-        isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false }
+        isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false },
+        isListened: @escaping @Sendable (StreamName) -> Bool = { _ in true }
     ) {
-        self.sql = sql
+        connection = sql
         self.now = now
         self.subscriptions = subscriptions
         self.isConnected = isConnected
+        self.isListened = isListened
     }
 
     /// Appends a change to the user's stream and returns its position. Changes of other streams are `StreamEntry`s.

@@ -48,4 +48,26 @@ extension DatabaseSchema {
                 """,
             ])
     ]
+
+    /// What streams and inboxes resume by.
+    ///
+    /// `messages.born` is the conversation's sequence when the message was sent: it rises with the number, so that
+    /// `messages_changed` holds only what changed later, and a send writes no entry. `log.counter` rises with every commit
+    /// that changes an inbox; `counter` is its value at the last change of a conversation or of a member's own part, and
+    /// `activity` that at its last message. `members.at_leaving` is the conversation as the member left it.
+    static let messagingStreams: [Migration] = [
+        Migration(
+            39, "streams of conversations",
+            [
+                "ALTER TABLE log ADD COLUMN counter BIGINT NOT NULL DEFAULT 0",
+                "ALTER TABLE conversations ADD COLUMN counter BIGINT NOT NULL DEFAULT 0",
+                "ALTER TABLE conversations ADD COLUMN activity BIGINT NOT NULL DEFAULT 0",
+                "ALTER TABLE members ADD COLUMN counter BIGINT NOT NULL DEFAULT 0",
+                "ALTER TABLE members ADD COLUMN activity BIGINT NOT NULL DEFAULT 0",
+                "ALTER TABLE members ADD COLUMN at_leaving TEXT",
+                "ALTER TABLE messages ADD COLUMN born BIGINT NOT NULL DEFAULT 0",
+                "CREATE INDEX messages_changed ON messages (conversation_id, version) WHERE version > born",
+                "CREATE INDEX members_changed ON members (conversation_id, version)",
+            ])
+    ]
 }

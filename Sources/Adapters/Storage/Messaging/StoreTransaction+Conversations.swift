@@ -1,22 +1,30 @@
+internal import Foundation
 package import Messaging
 package import Model
 
 // The rows of conversations and their members.
 extension StoreTransaction {
-    private static let conversationColumns = """
+    static let conversationColumns = """
         id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds, who_renames,
-        version
+        version, pins, keep_days, live_call, disappear_after, withheld_timers
         """
-    private static let memberColumns = "user_id, role, state, joined_at, version"
+    static let memberColumns = """
+        user_id, role, state, joined_at, version, at_leaving, invited_by, removed, silent
+        """
 
     package func conversation(_ id: ConversationID) throws -> Conversation? {
-        try sql.first("SELECT \(Self.conversationColumns) FROM conversations WHERE id = ?1", [.id(id)])
-            .map { try Self.conversation($0) }
+        if let pending = touched[id]?.unwritten { return pending }
+        return try connection.first("SELECT \(Self.conversationColumns) FROM conversations WHERE id = ?1", [.id(id)])
+            .map { row in
+                let conversation = try Self.conversation(row)
+                touched.read(conversation)
+                return conversation
+            }
     }
 
     package func conversation(of pair: ConversationPair) throws -> Conversation? {
-        try sql.first("SELECT \(Self.conversationColumns) FROM conversations WHERE pair = ?1", [.text(pair.text)])
-            .map { try Self.conversation($0) }
+        let id = try sql.first("SELECT id FROM conversations WHERE pair = ?1", [.text(pair.text)])
+        return try id.flatMap { try conversation($0.id(0)) }
     }
 
     package func insert(_ conversation: Conversation, pair: ConversationPair?) throws {
@@ -24,8 +32,8 @@ extension StoreTransaction {
             """
             INSERT INTO conversations (
                 id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds,
-                who_renames, version, pair)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                who_renames, version, pair, pins, keep_days, kept_since, live_call, disappear_after)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?4, ?16, ?17)
             """,
             [
                 .id(conversation.id), .text(conversation.kind.rawValue), .text(conversation.name),
@@ -33,21 +41,39 @@ extension StoreTransaction {
                 .integer(conversation.sequence), .integer(conversation.memberCount),
                 .text(conversation.settings.write.rawValue), .text(conversation.settings.add.rawValue),
                 .text(conversation.settings.rename.rawValue), .integer(conversation.version), .text(pair?.text),
+                .text(try Self.text(of: conversation.pins)), .integer(conversation.settings.keepDays),
+                .text(Self.text(of: conversation.liveCall)), .integer(conversation.disappearAfter),
             ])
+        touched.insert(conversation)
     }
 
+    /// Is written when the transaction ends: see `finishConversations`.
     package func update(_ conversation: Conversation) throws {
+        guard !touched.isSuspended else { return try write(conversation, counter: nil, activity: nil) }
+        touched.update(conversation)
+    }
+
+    /// - Parameters:
+    ///   - counter: the transaction's, if it changes everybody's inbox.
+    ///   - activity: the same, if it adds a message.
+    func write(_ conversation: Conversation, counter: Int64?, activity: Int64?) throws {
         try sql.execute(
             """
             UPDATE conversations SET name = ?2, last_number = ?3, last_sent_at = ?4, sequence = ?5, member_count = ?6,
-                who_writes = ?7, who_adds = ?8, who_renames = ?9, version = ?10
+                who_writes = ?7, who_adds = ?8, who_renames = ?9, version = ?10, counter = COALESCE(?11, counter),
+                activity = COALESCE(?12, activity), pins = ?13, keep_days = ?14, live_call = ?15, disappear_after = ?16,
+                withheld_timers = ?17
             WHERE id = ?1
             """,
             [
                 .id(conversation.id), .text(conversation.name), .integer(conversation.lastNumber),
                 .time(conversation.lastSentAt), .integer(conversation.sequence), .integer(conversation.memberCount),
                 .text(conversation.settings.write.rawValue), .text(conversation.settings.add.rawValue),
-                .text(conversation.settings.rename.rawValue), .integer(conversation.version),
+                .text(conversation.settings.rename.rawValue), .integer(conversation.version), .integer(counter),
+                .integer(activity), .text(try Self.text(of: conversation.pins)),
+                .integer(conversation.settings.keepDays),
+                .text(Self.text(of: conversation.liveCall)),
+                .integer(conversation.disappearAfter), .text(try Self.text(of: conversation.withheldTimers)),
             ])
     }
 
@@ -65,18 +91,36 @@ extension StoreTransaction {
     }
 
     package func member(_ user: UserID, of conversation: ConversationID) throws -> Member? {
-        try sql.first(
-            "SELECT \(Self.memberColumns) FROM members WHERE conversation_id = ?1 AND user_id = ?2",
-            [.id(conversation), .id(user)]
-        ).map { try Self.member($0) }
+        try shared(\.members, .init(user: user, conversation: conversation)) {
+            try connection.first(
+                "SELECT \(Self.memberColumns) FROM members WHERE conversation_id = ?1 AND user_id = ?2",
+                [.id(conversation), .id(user)]
+            ).map { try Self.member($0) }
+        }
     }
 
     package func members(of conversation: ConversationID, after user: UserID?, limit: Int) throws -> [Member] {
-        try sql.query(
+        guard user == nil, limit == 2 else { return try readMembers(of: conversation, after: user, limit: limit) }
+        return try shared(\.pairs, conversation) { try readMembers(of: conversation, after: nil, limit: 2) }
+    }
+
+    private func readMembers(of conversation: ConversationID, after user: UserID?, limit: Int) throws -> [Member] {
+        try connection.query(
             """
             SELECT \(Self.memberColumns) FROM members WHERE conversation_id = ?1 AND user_id > ?2
             ORDER BY user_id LIMIT ?3
             """, [.id(conversation), .text(user?.text ?? ""), .integer(limit)]
+        ).map { try Self.member($0) }
+    }
+
+    package func members(
+        of conversation: ConversationID, changedAfter sequence: Int64, limit: Int
+    ) throws -> [Member] {
+        try sql.query(
+            """
+            SELECT \(Self.memberColumns) FROM members WHERE conversation_id = ?1 AND version > ?2
+            ORDER BY version, user_id LIMIT ?3
+            """, [.id(conversation), .integer(sequence), .integer(limit)]
         ).map { try Self.member($0) }
     }
 
@@ -98,32 +142,41 @@ extension StoreTransaction {
     package func save(_ member: Member, of conversation: ConversationID) throws {
         try sql.execute(
             """
-            INSERT INTO members (conversation_id, user_id, role, state, joined_at, version)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO members (
+                conversation_id, user_id, role, state, joined_at, version, at_leaving, invited_by, removed, silent)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             ON CONFLICT (conversation_id, user_id)
-            DO UPDATE SET role = ?3, state = ?4, joined_at = ?5, version = ?6
+            DO UPDATE SET role = ?3, state = ?4, joined_at = ?5, version = ?6, at_leaving = ?7, invited_by = ?8,
+                removed = ?9, silent = ?10
             """,
             [
                 .id(conversation), .id(member.user), .text(member.role.rawValue), .text(member.state.rawValue),
                 .time(member.joinedAt), .integer(member.version),
+                .text(try member.conversationAtLeaving.map { try Self.formerConversation($0) }),
+                .id(member.invitedBy), .bool(member.isRemoved), .bool(member.isInvitationSilent),
             ])
+        touched.save(member, of: conversation)
+        if member.state == .left, !touched.isSuspended { departures.append((conversation, member.user)) }
     }
 
     package func spans(of user: UserID, in conversation: ConversationID) throws -> MembershipSpans {
-        let spans = try sql.query(
-            """
-            SELECT from_number, until_number, until_sequence FROM spans WHERE conversation_id = ?1 AND user_id = ?2
-            ORDER BY from_number
-            """, [.id(conversation), .id(user)]
-        ).map { row in
-            MembershipSpans.Span(
-                from: try row.integer(0), until: try row.integerIfPresent(1),
-                untilSequence: try row.integerIfPresent(2))
+        try shared(\.spans, .init(user: user, conversation: conversation)) {
+            let spans = try connection.query(
+                """
+                SELECT from_number, until_number, until_sequence FROM spans WHERE conversation_id = ?1 AND user_id = ?2
+                ORDER BY from_number
+                """, [.id(conversation), .id(user)]
+            ).map { row in
+                MembershipSpans.Span(
+                    from: try row.integer(0), until: try row.integerIfPresent(1),
+                    untilSequence: try row.integerIfPresent(2))
+            }
+            return MembershipSpans(spans)
         }
-        return MembershipSpans(spans)
     }
 
     package func save(_ spans: MembershipSpans, of user: UserID, in conversation: ConversationID) throws {
+        touched.spans(of: user, in: conversation)
         try sql.execute(
             "DELETE FROM spans WHERE conversation_id = ?1 AND user_id = ?2", [.id(conversation), .id(user)])
         for span in spans.spans {
@@ -141,19 +194,97 @@ extension StoreTransaction {
 
     private static func conversation(_ row: SQLRow) throws -> Conversation {
         var reader = ColumnReader(row)
-        return Conversation(
+        return try conversation(&reader)
+    }
+
+    static func conversation(_ reader: inout ColumnReader) throws -> Conversation {
+        var conversation = Conversation(
             id: try reader.id(), kind: try reader.enumCase(), name: try reader.textIfPresent(),
             createdAt: try reader.time(), lastNumber: try reader.integer(), lastSentAt: try reader.time(),
             sequence: try reader.integer(), memberCount: try reader.int(),
             settings: ConversationSettings(
                 write: try reader.enumCase(), add: try reader.enumCase(), rename: try reader.enumCase()),
             version: try reader.integer())
+        conversation.pins = try array(try reader.textIfPresent())
+        conversation.settings.keepDays = try reader.int()
+        conversation.liveCall = try liveCall(try reader.textIfPresent())
+        conversation.disappearAfter = try reader.integerIfPresent()
+        conversation.withheldTimers = try array(try reader.textIfPresent())
+        return conversation
     }
 
-    private static func member(_ row: SQLRow) throws -> Member {
+    static func formerConversation(_ conversation: Conversation) throws -> String {
+        try json(FormerConversation(conversation))
+    }
+
+    static func member(_ row: SQLRow) throws -> Member {
         var reader = ColumnReader(row)
-        return Member(
+        return try member(&reader)
+    }
+
+    static func member(_ reader: inout ColumnReader) throws -> Member {
+        var member = Member(
             user: try reader.id(), role: try reader.enumCase(), state: try reader.enumCase(),
-            joinedAt: try reader.time(), version: try reader.integer())
+            joinedAt: try reader.time(), version: try reader.integer(),
+            conversationAtLeaving: try reader.textIfPresent().map {
+                try JSONDecoder().decode(FormerConversation.self, from: Data($0.utf8)).conversation()
+            })
+        member.invitedBy = try reader.idIfPresent()
+        member.isRemoved = try reader.bool()
+        member.isInvitationSilent = try reader.bool()
+        return member
+    }
+}
+
+/// A conversation as somebody left it, as it is stored.
+private struct FormerConversation: Codable {
+    var id: ConversationID
+    var kind: String
+    var name: String?
+    var createdAt: Int64
+    var lastNumber: Int64
+    var lastSentAt: Int64
+    var sequence: Int64
+    var memberCount: Int
+    var write: String
+    var add: String
+    var rename: String
+    var version: Int64
+    var pins: [PinnedMessage]?
+    var keepDays: Int?
+    var disappearAfter: Int64?
+    var withheldTimers: [WithheldTimer]?
+
+    init(_ conversation: Conversation) {
+        id = conversation.id
+        kind = conversation.kind.rawValue
+        name = conversation.name
+        createdAt = conversation.createdAt.milliseconds
+        lastNumber = conversation.lastNumber
+        lastSentAt = conversation.lastSentAt.milliseconds
+        sequence = conversation.sequence
+        memberCount = conversation.memberCount
+        write = conversation.settings.write.rawValue
+        add = conversation.settings.add.rawValue
+        rename = conversation.settings.rename.rawValue
+        version = conversation.version
+        pins = conversation.pins.isEmpty ? nil : conversation.pins
+        keepDays = conversation.settings.keepDays == 0 ? nil : conversation.settings.keepDays
+        disappearAfter = conversation.disappearAfter
+        withheldTimers = conversation.withheldTimers.isEmpty ? nil : conversation.withheldTimers
+    }
+
+    func conversation() throws -> Conversation {
+        var conversation = Conversation(
+            id: id, kind: ConversationKind(rawValue: kind) ?? .group, name: name,
+            createdAt: Timestamp(milliseconds: createdAt), lastNumber: lastNumber,
+            lastSentAt: Timestamp(milliseconds: lastSentAt), sequence: sequence, memberCount: memberCount,
+            settings: ConversationSettings(
+                write: .init(rawValue: write) ?? .members, add: .init(rawValue: add) ?? .members,
+                rename: .init(rawValue: rename) ?? .members, keepDays: keepDays ?? 0), version: version)
+        conversation.pins = pins ?? []
+        conversation.disappearAfter = disappearAfter
+        conversation.withheldTimers = withheldTimers ?? []
+        return conversation
     }
 }

@@ -18,6 +18,7 @@ package struct ColumnReader {
     package mutating func text() throws -> String { try row.text(next()) }
     package mutating func integer() throws -> Int64 { try row.integer(next()) }
     package mutating func int() throws -> Int { try row.int(next()) }
+    package mutating func blob() throws -> [UInt8] { try row.blob(next()) }
     package mutating func bool() throws -> Bool { try row.bool(next()) }
     package mutating func time() throws -> Timestamp { try row.time(next()) }
     package mutating func id<Entity>(of type: Entity.Type = Entity.self) throws -> Identifier<Entity> {

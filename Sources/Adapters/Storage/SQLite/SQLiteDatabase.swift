@@ -22,6 +22,9 @@ package final class SQLiteDatabase: SQLDatabase {
     /// The page cache of one connection.
     private static let cacheKilobytes = 16_384
 
+    /// The `user_version` of a file whose pages were all written through `ZeroingVFS`.
+    private static let zeroedVersion = 1
+
     /// The page caches of all connections of this process. They grow up to the limit above per connection and stay
     /// there; that is no leak.
     package static var cacheBytes: Int {
@@ -43,13 +46,16 @@ package final class SQLiteDatabase: SQLDatabase {
         configuration.prepareDatabase { database in
             // Applies to a new file; an old one keeps its mode until it is compacted. Readers must not set it.
             if sqlite3_db_readonly(database.sqliteConnection, "main") == 0 {
+                let isNew = try Int.fetchOne(database, sql: "PRAGMA page_count") == 0
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+                if isNew { try database.execute(sql: "PRAGMA user_version = \(Self.zeroedVersion)") }
                 // What is deleted is overwritten with zeros. Debian's SQLite does so by default.
                 try database.execute(sql: "PRAGMA secure_delete = ON")
             }
             try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKilobytes)")
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
         }
+        try ZeroingVFS.register()
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL when it opens the pool, so FULL comes after it. A group's commit then syncs the log.
@@ -86,6 +92,14 @@ package final class SQLiteDatabase: SQLDatabase {
                             publish: { committed?(value) }, resume: { continuation.resume(returning: value) })
                     },
                     fail: { continuation.resume(throwing: $0) }), isProbe: isProbe)
+        }
+    }
+
+    package func submit<Item: Sendable, Value: Sendable>(
+        _ item: Item, to batch: SQLBatch<Item, Value>
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            writer.enqueue(SQLiteWriter.Job(SQLiteBatchJob(item, of: batch, continuation)))
         }
     }
 
@@ -127,7 +141,7 @@ package final class SQLiteDatabase: SQLDatabase {
 
     /// What `compact` did.
     package enum Compaction: Sendable, Hashable {
-        /// The file already has incremental vacuum.
+        /// The file already has incremental vacuum, and was always written by versions that zero unused bytes.
         case notNeeded
         /// Bytes before and after.
         case done(before: Int, after: Int)
@@ -135,8 +149,17 @@ package final class SQLiteDatabase: SQLDatabase {
         case insufficientSpace(needed: Int, free: Int)
     }
 
-    /// Rewrites the file once (VACUUM), so that free space can be released incrementally from then on. That temporarily
-    /// needs twice its size on the disk and blocks other writes.
+    /// Whether the file is of an earlier version, so that `compact` would rewrite it.
+    package func needsCompaction() async throws -> Bool { try await read(Self.needsCompaction) }
+
+    private static func needsCompaction(_ connection: any SQLTransaction) throws -> Bool {
+        try connection.first("PRAGMA auto_vacuum")?.int(0) != 2
+            || connection.first("PRAGMA user_version")?.int(0) != zeroedVersion
+    }
+
+    /// Rewrites the file once (VACUUM), so that free space can be released incrementally from then on, and remains of
+    /// what was deleted are gone from unused bytes. That temporarily needs twice its size on the disk and blocks other
+    /// writes.
     package func compact() async throws -> Compaction {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [path] database in
@@ -153,7 +176,7 @@ package final class SQLiteDatabase: SQLDatabase {
 
     private static func compact(_ connection: SQLiteConnection, _ path: String) throws -> Compaction {
         func number(_ pragma: String) throws -> Int { try connection.first("PRAGMA \(pragma)")?.int(0) ?? 0 }
-        guard try number("auto_vacuum") != 2 else { return .notNeeded }
+        guard try needsCompaction(connection) else { return .notNeeded }
         let pageSize = try number("page_size")
         let before = try number("page_count") &* pageSize
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -162,6 +185,7 @@ package final class SQLiteDatabase: SQLDatabase {
         guard free >= before &* 2 else { return .insufficientSpace(needed: before &* 2, free: free) }
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("VACUUM")
+        try connection.execute("PRAGMA user_version = \(zeroedVersion)")
         _ = try connection.query("PRAGMA wal_checkpoint(TRUNCATE)")
         return .done(before: before, after: try number("page_count") &* pageSize)
     }
@@ -172,6 +196,7 @@ package final class SQLiteDatabase: SQLDatabase {
             Thread.detachNewThread { [pool] in
                 do {
                     let copy = try DatabaseQueue(path: path)
+                    try Self.announceSize(of: pool, to: copy)
                     guard chmod(path, 0o600) == 0 else { throw SQLError(.unwritable, "\(path) cannot be written.") }
                     try pool.backup(to: copy)
                     // A single file without a write-ahead log.
@@ -187,8 +212,19 @@ package final class SQLiteDatabase: SQLDatabase {
         }
     }
 
+    /// Tells the file system of the copy how large it becomes, since its pages name pages that it does not have yet.
+    private static func announceSize(of source: DatabasePool, to copy: DatabaseQueue) throws {
+        let size = try source.read { database in
+            try Int64.fetchOne(database, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        }
+        guard var size else { return }
+        copy.inDatabase { database in
+            _ = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+        }
+    }
+
     /// Checkpoints and truncates the write-ahead log, so that the file can be moved alone once the database is closed,
-    /// and nothing that was deleted is left in the log.
+    /// and nothing that was deleted is left in the log or in unused bytes of the file (`ZeroingVFS`).
     ///
     /// Writers wait only while readers of the log finish, and not for longer than `checkpointMilliseconds`.
     package func checkpoint() async throws {
@@ -203,6 +239,9 @@ package final class SQLiteDatabase: SQLDatabase {
                     defer { _ = try? connection.query("PRAGMA busy_timeout = \(Self.busyMilliseconds)") }
                     let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)")?.bool(0) ?? true
                     if isBusy { throw SQLError(.locked, "\(path) is being read: its log cannot be truncated.") }
+                    // The writer's cached pages still have unused bytes as they were before the checkpoint, and would
+                    // bring them back into the log.
+                    sqlite3_db_release_memory(database.sqliteConnection)
                     continuation.resume()
                 } catch {
                     continuation.resume(throwing: error)

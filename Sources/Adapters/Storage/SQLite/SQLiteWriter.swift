@@ -17,6 +17,8 @@ final class SQLiteWriter: Sendable {
         let run: @Sendable (any SQLTransaction) throws -> Outcome
         /// Reports to the caller that the job failed.
         let fail: @Sendable (any Error) -> Void
+        /// Of a job that runs together with those of its batch next to it, instead of by `run`.
+        var batched: SQLiteBatchJob?
     }
 
     /// The remaining steps of a job whose statements ran.
@@ -114,22 +116,22 @@ final class SQLiteWriter: Sendable {
     private func commit(_ group: [Job]) {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(group.count)
-        var failed: [(Job, any Error)] = []
+        var failed: [(fail: (any Error) -> Void, error: any Error)] = []
         do {
             try pool.writeWithoutTransaction { database in
                 let connection = SQLiteConnection(database, path: path)
                 defer { connection.isOpen = false }
                 do {
                     try connection.execute("BEGIN IMMEDIATE")
-                    for job in group {
+                    for jobs in Self.together(group) {
                         try connection.execute("SAVEPOINT job")
                         do {
-                            outcomes.append(try job.run(connection))
+                            try run(jobs, connection, &outcomes, &failed)
                         } catch {
                             // A full disk or an I/O error ends the whole transaction, not just the savepoint.
                             guard connection.isInsideTransaction else { throw error }
                             note(error)
-                            failed.append((job, error))
+                            failed += jobs.map { ($0.fail, error) }
                             try connection.execute("ROLLBACK TO job")
                         }
                         try connection.execute("RELEASE job")
@@ -147,10 +149,60 @@ final class SQLiteWriter: Sendable {
         }
         for outcome in outcomes { outcome.publish() }
         for outcome in outcomes { outcome.resume() }
-        for (job, error) in failed { job.fail(error) }
+        for (fail, error) in failed { fail(error) }
+    }
+
+    /// Jobs next to each other that run together; most run alone.
+    private static func together(_ group: [Job]) -> [ArraySlice<Job>] {
+        group.split(before: { job, next in
+            job.batched == nil || job.batched?.batch != next.batched?.batch
+        })
+    }
+
+    private func run(
+        _ jobs: ArraySlice<Job>, _ connection: SQLiteConnection, _ outcomes: inout [Outcome],
+        _ failed: inout [(fail: (any Error) -> Void, error: any Error)]
+    ) throws {
+        guard let first = jobs.first, let batched = first.batched else {
+            for job in jobs { outcomes.append(try job.run(connection)) }
+            return
+        }
+        let items = jobs.compactMap(\.batched)
+        let (results, committed) = try batched.run(items.map(\.item), connection)
+        outcomes.append(Outcome(publish: { for body in committed { body() } }, resume: {}))
+        for (item, result) in zip(items, results) {
+            switch result {
+            case .success(let value): outcomes.append(Outcome(publish: {}, resume: { item.resume(value) }))
+            case .failure(let error):
+                note(error)
+                failed.append((item.fail, error))
+            }
+        }
     }
 
     private func note(_ error: any Error) {
         if (error as? SQLError)?.kind == .diskFull { isDiskFull = true }
+    }
+}
+
+extension SQLiteWriter.Job {
+    init(_ item: SQLiteBatchJob) {
+        self.init(
+            run: { _ in throw SQLError(.failed, "An item of a batch was run without it.") }, fail: item.fail,
+            batched: item)
+    }
+}
+
+extension Array {
+    /// Splits between two neighbours of which `isBoundary` is true.
+    fileprivate func split(before isBoundary: (Element, Element) -> Bool) -> [ArraySlice<Element>] {
+        var parts: [ArraySlice<Element>] = []
+        var start = startIndex
+        for index in indices.dropFirst() where isBoundary(self[index - 1], self[index]) {
+            parts.append(self[start..<index])
+            start = index
+        }
+        if start < endIndex { parts.append(self[start...]) }
+        return parts
     }
 }

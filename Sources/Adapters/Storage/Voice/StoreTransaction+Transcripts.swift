@@ -30,13 +30,17 @@ extension StoreTransaction {
         try sql.execute("DELETE FROM transcripts WHERE file_id = ?1", [.id(file)])
     }
 
-    package func untranscribed() throws -> [VoiceMessage] {
-        let ids = try sql.query(
+    package func transcribeVoiceFile(_ id: FileID) throws {
+        try save(.pending, of: id)
+        filesToTranscribe.append(id)
+    }
+
+    package func untranscribedVoiceFiles() throws -> [FileID] {
+        try sql.query(
             """
-            SELECT v.id FROM transcripts t JOIN voice_messages v ON v.file_id = t.file_id
-            WHERE t.status = 'pending' ORDER BY v.id
+            SELECT v.file_id FROM transcripts t JOIN voice_files v ON v.file_id = t.file_id
+            WHERE t.status = 'pending' AND v.conversation_id IS NOT NULL ORDER BY v.file_id
             """
-        ).map { try $0.id(0, of: Entities.VoiceMessage.self) }
-        return try ids.compactMap { try voiceMessage($0) }
+        ).map { try $0.id(0) }
     }
 }

@@ -1,0 +1,68 @@
+import Accounts
+import Messaging
+import Model
+import Webhooks
+
+// What the app's own server is told of conversations: only if it has subscribed.
+extension StoreTransaction {
+    func insertEvents(of one: TouchedConversations.Touched, _ conversation: Conversation) throws {
+        let kind = conversation.kind.rawValue
+        if one.sequence == 0 || one.hasNewSettings(conversation) {
+            let data = EventData.conversation(conversation.id, kind: kind, version: conversation.version)
+            try insert(event(one.sequence == 0 ? .conversationCreated : .conversationUpdated, data: data))
+        }
+        for row in one.order {
+            switch row {
+            case .member(let user):
+                // That a request was declined is told to nobody.
+                guard subscriptions.includes(.conversationMember), let known = one.members[user],
+                    known.state != .left || conversation.kind != .direct
+                else { continue }
+                let member = known.shown(in: conversation.kind)
+                let data = EventData.member(
+                    try party(user), role: member.role.rawValue, state: member.state.rawValue, of: conversation.id,
+                    kind: kind, version: member.version)
+                try insert(event(.conversationMember, user: user, data: data))
+            case .message(let number):
+                if let message = one.messages[number] { try insertEvent(of: message, one, conversation) }
+            }
+        }
+    }
+
+    private func insertEvent(
+        of message: Message, _ one: TouchedConversations.Touched, _ conversation: Conversation
+    ) throws {
+        let type: EventType
+        switch message {
+        case _ where message.isWithheld || message.isTextWithheld: return
+        // What a notice tells has events of its own.
+        case _ where message.kind == .notice: return
+        case _ where message.number > one.lastNumber: type = .messageCreated
+        case _ where message.deletedAt != nil: type = .messageDeleted
+        // Calls have events of their own.
+        case _ where message.kind == .call: return
+        case _ where message.version == message.textVersion: type = .messageEdited
+        default: return
+        }
+        guard subscriptions.includes(type) else { return }
+        var recipient: UserID?
+        if conversation.kind == .direct, conversation.memberCount > 1 {
+            recipient = try members(of: conversation.id, after: nil, limit: 2).first { $0.user != message.author }?.user
+        }
+        let data = EventData.message(
+            message.number, of: message.kind.rawValue, call: message.call?.id, by: try party(message.author),
+            to: try recipient.map { try party($0) },
+            mentions: FoundRanges(ranges: message.ranges).mentionedUsers, sentAt: message.sentAt, in: conversation.id,
+            kind: conversation.kind.rawValue, version: message.version)
+        try insert(event(type, user: message.author, data: data))
+    }
+
+    private func event(_ type: EventType, user: UserID? = nil, data: String) -> EventRecord {
+        EventRecord(id: .make(at: now), type: type, at: now, user: user, data: data)
+    }
+
+    private func party(_ user: UserID) throws -> EventParty {
+        EventParty(
+            user: user, externalID: try externalIDs(of: [user])[user], displayName: try self.user(user)?.displayName)
+    }
+}

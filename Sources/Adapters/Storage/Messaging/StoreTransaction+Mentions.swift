@@ -1,0 +1,89 @@
+package import Messaging
+package import Model
+
+// The rows of mentions, and counts of what was not read.
+extension StoreTransaction {
+    /// What counts as unread, as the index `messages_counted` says.
+    private static let isCounted = """
+        m.withheld = 0 AND m.deleted_at IS NULL AND m.kind <> 'notice' AND (m.expires_at IS NULL OR m.expires_at > ?5)
+        """
+    private static let isNotHidden = """
+        m.number NOT IN (
+            SELECT number FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND number > ?3 AND hidden = 1)
+        """
+
+    package func insertMentions(
+        of users: [UserID], all: Bool, by number: Int64, in conversation: ConversationID
+    ) throws {
+        for user in users.map(\.text) + (all ? [""] : []) {
+            try connection.execute(
+                """
+                INSERT INTO mentions (conversation_id, number, user_id) VALUES (?1, ?2, ?3)
+                ON CONFLICT (conversation_id, number, user_id) DO NOTHING
+                """, [.id(conversation), .integer(number), .text(user)])
+        }
+    }
+
+    package func removeMentions(by number: Int64, in conversation: ConversationID) throws {
+        try sql.execute(
+            "DELETE FROM mentions WHERE conversation_id = ?1 AND number = ?2", [.id(conversation), .integer(number)])
+    }
+
+    private static let readPositions = """
+        SELECT m.conversation_id, COALESCE(k.read, 0), COALESCE((
+            SELECT MAX(s.from_number) FROM spans s
+            WHERE s.conversation_id = m.conversation_id AND s.user_id = m.user_id), 0)
+        FROM members m LEFT JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
+        WHERE m.user_id = ?1 AND m.state = 'member'
+        """
+
+    package func readPositions(of user: UserID, in ids: [ConversationID]?) throws -> [ReadPosition] {
+        let rows =
+            try ids?.batches.flatMap { batch in
+                try sql.query(
+                    Self.readPositions + " AND m.conversation_id IN \(Placeholders.list(batch.count, from: 2))",
+                    [.id(user)] + batch.map { .id($0) })
+            } ?? sql.query(Self.readPositions, [.id(user)])
+        return try rows.map { row in
+            ReadPosition(conversation: try row.id(0), read: try row.integer(1), from: try row.integer(2))
+        }
+    }
+
+    package func conversationsMarkedUnread(by user: UserID) throws -> [ConversationID] {
+        try sql.query(
+            "SELECT conversation_id FROM memberships WHERE user_id = ?1 AND marked_unread = 1", [.id(user)]
+        ).map { try $0.id(0) }
+    }
+
+    package func unreadCount(
+        of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> Int {
+        try sql.first(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM messages m
+                WHERE m.conversation_id = ?2 AND m.number > ?3 AND m.author <> ?1 AND \(Self.isCounted)
+                    AND m.kind <> 'call' AND \(Self.isNotHidden)
+                UNION ALL
+                SELECT 1 FROM missed_calls c
+                JOIN messages m ON m.conversation_id = c.conversation_id AND m.number = c.number
+                WHERE c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
+                    AND \(Self.isCounted) AND \(Self.isNotHidden)
+                LIMIT ?4) found
+            """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
+    }
+
+    package func mentionCount(
+        of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> Int {
+        try sql.first(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT DISTINCT m.number FROM mentions n
+                JOIN messages m ON m.conversation_id = n.conversation_id AND m.number = n.number
+                WHERE n.user_id IN (?1, '') AND n.conversation_id = ?2 AND n.number > ?3 AND m.author <> ?1
+                    AND \(Self.isCounted) AND \(Self.isNotHidden)
+                LIMIT ?4) found
+            """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
+    }
+}

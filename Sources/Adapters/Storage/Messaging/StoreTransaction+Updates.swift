@@ -1,0 +1,189 @@
+import Messaging
+import Model
+
+// What listeners and inboxes are told of a transaction.
+extension StoreTransaction {
+    /// Writes what was changed in conversations, with the counter of this transaction, and returns what to publish once it
+    /// is committed.
+    func finishConversations() throws -> [ConversationUpdate] {
+        guard !touched.order.isEmpty || !touched.imported.isEmpty else { return [] }
+        let sends = max(1, self.sends?.count ?? 1)
+        guard
+            let row = try sql.first(
+                "UPDATE log SET counter = counter + ?1 WHERE id = 1 RETURNING counter, epoch", [.integer(sends)])
+        else { throw SQLError(.failed, "The change log has no epoch: the database was never prepared.") }
+        let (counter, epoch) = (try row.integer(0), try row.text(1))
+        // Of several sends, a conversation has the counter that the last one in it would have had alone.
+        let updates = try touched.order.compactMap { id in
+            guard let one = touched[id] else { return nil as ConversationUpdate? }
+            let behind = self.sends?.last[id].map { sends - $0 } ?? 0
+            return try finish(id, one, counter: counter - behind, epoch: epoch)
+        }
+        return try (self.sends == nil ? updates : updates.sorted { $0.counter < $1.counter })
+            + finishImported(counter: counter, epoch: epoch)
+    }
+
+    private func finish(
+        _ id: ConversationID, _ one: TouchedConversations.Touched, counter: Int64, epoch: String
+    ) throws -> ConversationUpdate? {
+        guard let conversation = try one.unwritten ?? self.conversation(id) else { return nil }
+        let hasRows = isListened(.conversation(id))
+        let rows = hasRows ? try rows(of: one, conversation) : []
+        let isNewer = one.unwritten != nil && conversation.version != one.version
+        let isSeen = one.messages.values.contains { !$0.isWithheld && $0.shownVersion == $0.version }
+        let movesEverybody = isNewer || isSeen
+        // A notice is the row's last message, and does not bring it up.
+        let hasNewMessages = one.messages.values.contains { $0.number > one.lastNumber && $0.kind != .notice }
+        if let unwritten = one.unwritten {
+            try write(
+                unwritten, counter: movesEverybody ? counter : nil, activity: isSeen && hasNewMessages ? counter : nil)
+        }
+        try insertEvents(of: one, conversation)
+        // What only its author sees moves their own row alone.
+        var moved = Set(one.members.values.filter { !$0.isInvitationSilent }.map(\.user)).union(one.spans).union(
+            one.own
+        )
+        .union(one.hiding)
+        .union(isSeen ? [] : one.messages.values.filter { $0.textVersion == $0.version }.map(\.author))
+        if conversation.kind == .group {
+            let deleted = one.messages.values.filter { $0.deletedAt != nil && $0.number <= one.lastNumber }
+            moved.formUnion(try formerReaders(ofLast: Set(deleted.map(\.number)), in: id))
+        }
+        for user in moved.sorted(by: { $0.text < $1.text }) {
+            let isActivity = one.members[user] != nil || hasNewMessages && !isSeen
+            try sql.execute(
+                """
+                UPDATE members SET counter = ?3, activity = COALESCE(?4, activity)
+                WHERE conversation_id = ?1 AND user_id = ?2
+                """, [.id(id), .id(user), .integer(counter), .integer(isActivity ? counter : nil)])
+        }
+        if one.unwritten != nil, one.hasNewInvitation(conversation) {
+            moved.formUnion(try moveInvited(to: id, counter: counter))
+        }
+        let after = one.unwritten == nil ? conversation.sequence : one.sequence
+        var update = ConversationUpdate(
+            conversation: id, epoch: epoch, after: after, upTo: conversation.sequence, rows: rows,
+            counter: counter, movesEverybody: movesEverybody, moved: moved, access: try access(of: one, id))
+        update.hasRows = hasRows
+        if one.marksCounter > 0 {
+            update.hasMarks = isListened(.marks(id))
+            update.marks = update.hasMarks ? try marks(of: one, conversation) : []
+        }
+        update.marksCounter = one.marksCounter
+        update.marksAccess = one.receipts
+        return update
+    }
+
+    /// The rows of those who are invited to a group move with its name, settings and number of members alone.
+    private func moveInvited(to id: ConversationID, counter: Int64) throws -> [UserID] {
+        try sql.query(
+            "UPDATE members SET counter = ?2 WHERE conversation_id = ?1 AND state = 'invited' RETURNING user_id",
+            [.id(id), .integer(counter)]
+        ).map { try $0.id(0) }
+    }
+
+    /// Those who have left and whose inbox shows one of these messages as the last: a deletion reaches them too.
+    private func formerReaders(ofLast numbers: Set<Int64>, in id: ConversationID) throws -> [UserID] {
+        guard let first = numbers.min() else { return [] }
+        // For almost all it is the last number of the span: others have hidden that one.
+        let left = try sql.query(
+            """
+            SELECT s.user_id, s.from_number, s.until_number FROM spans s
+            JOIN members m ON m.conversation_id = s.conversation_id AND m.user_id = s.user_id
+            WHERE s.conversation_id = ?1 AND s.until_number >= ?2 AND m.state = 'left' AND (
+                s.until_number IN \(Placeholders.list(numbers.count, from: 3)) OR EXISTS (
+                    SELECT 1 FROM own o WHERE o.user_id = s.user_id AND o.conversation_id = ?1
+                        AND o.number = s.until_number AND o.hidden = 1))
+            """, [.id(id), .integer(first)] + numbers.sorted().map { .integer($0) })
+        return try left.compactMap { row in
+            let (user, from, until): (UserID, Int64, Int64) = (try row.id(0), try row.integer(1), try row.integer(2))
+            guard from < until else { return nil }
+            let hidden = try Set(hiddenNumbers(of: user, in: id, from + 1...until, limit: .max))
+            let last = (from + 1...until).reversed().first { !hidden.contains($0) }
+            return last.map(numbers.contains) == true ? user : nil
+        }
+    }
+
+    /// Each member gets what they have noted themselves, and of others' marks what those show.
+    private func marks(
+        of one: TouchedConversations.Touched, _ conversation: Conversation
+    ) throws -> [ConversationRow] {
+        let commands = ConversationCommands()
+        var rows: [ConversationRow] = []
+        for (_, saved) in one.marks.sorted(by: { $0.key.text < $1.key.text }) {
+            rows.append(ConversationRow(ownMarks: saved.marks))
+            if saved.isShown, commands.tellsMarks(in: conversation) {
+                rows.append(ConversationRow(shownMarks: saved.marks))
+            }
+        }
+        for (user, numbers) in one.notes.sorted(by: { $0.key.text < $1.key.text }) {
+            for number in numbers.sorted() {
+                let note = try commands.note(on: number, in: conversation.id, of: user, store: self)
+                if let note { rows.append(ConversationRow(note, of: user)) }
+            }
+        }
+        for user in one.scheduled.sorted(by: { $0.text < $1.text }) {
+            rows.append(ConversationRow(try scheduledSummary(of: user, in: conversation.id), of: user))
+        }
+        return rows
+    }
+
+    private func rows(
+        of one: TouchedConversations.Touched, _ conversation: Conversation
+    ) throws -> [ConversationRow] {
+        var rows: [ConversationRow] = []
+        if one.unwritten != nil, conversation.version != one.version {
+            rows += try self.rows(of: conversation)
+        }
+        for row in one.order {
+            switch row {
+            case .message(let number):
+                guard let message = one.messages[number]?.asOf(now) else { continue }
+                rows += try self.rows(of: message, after: one, conversation)
+            case .member(let user):
+                guard let member = one.members[user], member.state != .left || conversation.kind != .direct else {
+                    continue
+                }
+                rows.append(ConversationRow(member.shown(in: conversation.kind), profile: try people([user]).first))
+            }
+        }
+        return rows
+    }
+
+    private func rows(of conversation: Conversation) throws -> [ConversationRow] {
+        let isWithheld = conversation.pins.contains { $0.onlyFor != nil } || !conversation.withheldTimers.isEmpty
+        guard isWithheld else { return [ConversationRow(conversation)] }
+        return try members(of: conversation.id, after: nil, limit: 2).map {
+            ConversationRow(conversation, for: $0.user)
+        }
+    }
+
+    /// Where changes may be withheld, each of the two gets the message as they see it, unless nothing has changed for them.
+    private func rows(
+        of message: Message, after one: TouchedConversations.Touched, _ conversation: Conversation
+    ) throws -> [ConversationRow] {
+        guard conversation.kind == .direct, message.number <= one.lastNumber else { return [ConversationRow(message)] }
+        return try members(of: conversation.id, after: nil, limit: 2).compactMap { member in
+            guard let seen = try ConversationCommands().seen(message, by: member.user, in: self),
+                seen.version > one.sequence
+            else { return nil }
+            return ConversationRow(seen, seenBy: member.user)
+        }
+    }
+
+    private func access(
+        of one: TouchedConversations.Touched, _ id: ConversationID
+    ) throws -> [UserID: ListenerAccess] {
+        var access: [UserID: ListenerAccess] = [:]
+        for user in one.spans.union(one.members.keys) {
+            guard let member = try one.members[user] ?? self.member(user, of: id) else { continue }
+            if member.state == .left {
+                access[user] = .ended
+            } else if one.spans.contains(user), one.sequence > 0 {
+                access[user] = .changed
+            }
+        }
+        for user in one.hiding where access[user] == nil { access[user] = .hidden }
+        return access
+    }
+}
