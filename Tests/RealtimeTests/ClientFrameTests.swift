@@ -236,6 +236,6 @@ struct OutboundFrameTests {
             batches.map { "\($0.stream == .user(alice) ? "a" : "b") \($0.epoch) \($0.first)-\($0.last)" } == [
                 "a e1 1-2", "b e1 7-7", "a e1 4-4", "b e2 8-8",
             ])
-        #expect(batches[0].frame(after: 1).string.contains(#""changes":[{"seq":2,"#))
+        #expect(batches[0].frame(after: 1, for: nil).string.contains(#""changes":[{"seq":2,"#))
     }
 }

@@ -142,6 +142,15 @@ extension FakeServices: StreamSource {
     }
 }
 
+extension FakeServices {
+    func moved(
+        _ conversations: Set<ConversationID>, in inbox: UserID, after sequence: Int64, upTo position: Position
+    ) async throws -> StateOpening {
+        let rows = conversations.map(\.text).sorted().map { #"{"id":"\#($0)"}"# }
+        return StateOpening(.rows(rows, after: sequence), position)
+    }
+}
+
 extension FakeServices: RequestHandler {
     /// `echo` returns its parameters, `commit` writes to the caller's own stream and returns its position.
     func handle(

@@ -38,6 +38,12 @@ import Testing
                 .snapshot, .presence,
                 .snapshot(Array(Presence(online: true).json.utf8), of: .presence(bob), at: .ephemeral)
             ),
+            (.rows, .inbox, .rows([#"{"id":"x"}"#], of: .inbox(alice), after: 16, upTo: position)),
+            (
+                .rows, .conversation,
+                .rows(
+                    [#"{"message":{}}"#], of: .conversation(identifier(11)), after: 16, upTo: position, gap: 3...5)
+            ),
             (.event, .presence, .event(presence)),
             (.reset, nil, .reset(call, .gap)),
             (.result, nil, .result(3, Array("{}".utf8), positions: [call: position])),
@@ -90,7 +96,8 @@ import Testing
         #expect(StreamPattern(stream) == pattern)
         #expect(stream.kind == pattern.kind)
         #expect((pattern.kind == .log) == !pattern.changes.isEmpty)
-        #expect((pattern.kind == .log) == (pattern.event == nil))
+        #expect((pattern.kind == .keyed) == !pattern.rows.isEmpty)
+        #expect(stream.hasPositions == (pattern.event == nil))
         #expect(Set(pattern.changes.map(\.type)).count == pattern.changes.count)
     }
 
@@ -144,6 +151,9 @@ private func violations(of json: Any, by value: ProtocolValue, at path: String) 
     case .position:
         let parts = json as? [Any] ?? []
         isRight = parts.count == 2 && parts.first is String && parts.last is Int
+    case .resumePosition:
+        let parts = json as? [Any] ?? []
+        isRight = [2, 4].contains(parts.count) && parts.first is String && parts.dropFirst().allSatisfy { $0 is Int }
     case .empty: isRight = (json as? [String: Any])?.isEmpty ?? false
     case .document: isRight = json is [String: Any]
     case .list(let element):

@@ -27,6 +27,7 @@ struct ResumeProperties {
             let seed = base &+ UInt64(round)
             var generator = SeededRandom(seed: seed)
             var harness = SessionHarness(limits: round.isMultiple(of: 2) ? Self.tightLimits : RealtimeLimits())
+            harness.makesAll = round % 3 != 0
             harness.connect()
             for stream in Self.streams { harness.client[stream] = SessionHarness.Copy() }
             var listening = false

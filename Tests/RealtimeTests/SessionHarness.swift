@@ -50,6 +50,8 @@ struct SessionHarness: ~Copyable {
     var requested: [Int64] = []
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     let rules: SessionRules
+    /// Whether batches that nobody listens to when they are committed have their changes nevertheless.
+    var makesAll = true
 
     init(limits: RealtimeLimits = RealtimeLimits()) {
         rules = SessionRules(limits: limits)
@@ -81,7 +83,7 @@ struct SessionHarness: ~Copyable {
             run { $0.authenticated(.success(admission), at: now, wallClock: morning, into: &$1) }
         case .handle(let id, _, _): requested.append(id)
         case .end(let bye): byes.append(bye)
-        case .verify, .register, .becomeLive, .reportAlive, .dropped: break
+        case .verify, .register, .becomeLive, .reportAlive, .dropped, .readMoved, .wait: break
         }
     }
 
@@ -107,7 +109,11 @@ struct SessionHarness: ~Copyable {
 
     mutating func commit(_ stream: StreamName, count: Int64 = 1) {
         var log = logs[stream] ?? Log()
-        committed.append(.make(stream, epoch: log.name, (log.last + 1)...(log.last + count)))
+        // What nobody listens to when it is committed may have to be read.
+        committed.append(
+            makesAll || subscribed.contains(stream)
+                ? .make(stream, epoch: log.name, (log.last + 1)...(log.last + count))
+                : StreamBatch(stream, .unmade, epoch: log.name, first: log.last + 1, last: log.last + count))
         log.last += count
         logs[stream] = log
     }
@@ -223,5 +229,11 @@ struct SessionHarness: ~Copyable {
             let log = logs[stream] ?? Log()
             #expect(copy.position == Position(epoch: log.name, sequence: log.last), comment)
         }
+    }
+}
+
+extension StreamBatch {
+    var changes: [Change] {
+        if case .changes(let changes) = content { changes } else { [] }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Realtime
 
 /// A session that is live, alone with the test.
-private struct LiveSession: ~Copyable {
+struct LiveSession: ~Copyable {
     var machine: SessionMachine
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     var actions: [SessionAction] = []
@@ -503,44 +503,6 @@ struct SessionAttachmentTests {
         #expect(sent.count == 1)
         #expect(sent.first?.hasPrefix(#"{"id":2,"error":{"type":"not_found""#) == true)
         #expect(session.machine.listens.isEmpty)
-    }
-
-    @Test("a hidden presence looks like a stream without events")
-    func onlySnapshot() {
-        var session = LiveSession()
-        let presence = StreamName.presence(bob)
-        session.machine.receive(.listen(2, presence, after: nil), at: session.now, into: &session.actions)
-        session.machine.opened(
-            presence, ticket: session.ticket, .success(.onlySnapshot(Array("{}".utf8))), at: session.now,
-            wallClock: morning, into: &session.actions)
-        session.machine.receiveEvent(StreamEvent(.init(stream: presence, data: "{}")), into: &session.actions)
-        #expect(
-            session.sent() == [
-                #"{"stream":"\#(presence)","snapshot":{}}"#,
-                #"{"id":2,"result":{"stream":"\#(presence)","position":["",0]}}"#,
-            ])
-        session.machine.receive(.unlisten(3, presence), at: session.now, into: &session.actions)
-        #expect(session.sent() == [#"{"id":3,"result":{}}"#])
-    }
-
-    @Test("a stream may be concluded with one last event, also while it is read")
-    func conclude() {
-        let presence = StreamName.presence(bob)
-        let last = StreamEvent(.init(stream: presence, data: #"{"online":false}"#))
-        for isRead in [true, false] {
-            var session = LiveSession()
-            session.machine.receive(.listen(2, presence, after: nil), at: session.now, into: &session.actions)
-            if !isRead { session.machine.conclude(last, into: &session.actions) }
-            session.machine.opened(
-                presence, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
-                wallClock: morning, into: &session.actions)
-            if isRead { session.machine.conclude(last, into: &session.actions) }
-            session.machine.receiveEvent(
-                StreamEvent(.init(stream: presence, data: #"{"online":true}"#)), into: &session.actions)
-            let events = session.sent().filter { $0.contains("event") }
-            #expect(events == [#"{"stream":"\#(presence)","event":{"online":false}}"#])
-            #expect(session.machine.listens.isEmpty)
-        }
     }
 
     @Test("a session listens to at most 256 streams")

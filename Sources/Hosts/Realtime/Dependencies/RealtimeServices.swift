@@ -93,7 +93,15 @@ package enum RequestResult: Sendable {
     case problem(Problem)
 }
 
-/// Is notified which endpoints are connected, for call leases and last-seen times.
+/// Remembers when users were last there.
+///
+/// Called on one event loop, in the order of what is published: it must not block.
+package protocol PresenceRecorder: Sendable {
+    /// A user who shows their presence has come or gone; one who hides it from now on has gone without a time.
+    func note(_ presence: Presence, of user: UserID)
+}
+
+/// Is notified which endpoints are connected, for call leases.
 ///
 /// Called on event loops: it must not block.
 package protocol SessionObserver: Sendable {

@@ -39,7 +39,7 @@ extension JSONReader {
         return stream
     }
 
-    /// Reads `["e1",904]`.
+    /// Reads `["e1",904]`, or of a conversation `["e1",904,1,50]`.
     mutating func position(named name: String) throws(Problem) -> Position {
         do {
             try beginArray()
@@ -47,11 +47,23 @@ extension JSONReader {
                 let epoch = try readString()
                 if try hasElement(), epoch.utf8.count <= 64 {
                     let sequence = try readInteger()
-                    if try !hasElement(), sequence >= 0 { return Position(epoch: epoch, sequence: sequence) }
+                    guard sequence >= 0 else { throw Problem.invalid(name, Self.positionForm) }
+                    if try !hasElement() { return Position(epoch: epoch, sequence: sequence) }
+                    let first = try readInteger()
+                    guard try hasElement() else { throw Problem.invalid(name, Self.positionForm) }
+                    let last = try readInteger()
+                    if try !hasElement(), first >= 1, last >= first {
+                        return Position(epoch: epoch, sequence: sequence, held: first...last)
+                    }
                 }
             }
         } catch {}
-        throw .invalid(name, #"A position must be an epoch and a sequence, such as ["e1",904]."#)
+        throw .invalid(name, Self.positionForm)
+    }
+
+    private static var positionForm: String {
+        #"A position must be an epoch and a sequence, such as ["e1",904], of a conversation with the first and the last "#
+            + "number that is held."
     }
 
     /// Reads `{"name":"Switchboard-Swift","version":"1.2.0"}`.

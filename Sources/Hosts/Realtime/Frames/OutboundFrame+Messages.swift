@@ -26,6 +26,37 @@ extension OutboundFrame {
         }
     }
 
+    /// `{"stream":"inbox:U1","rows":[{…}],"epoch":"e1","after":17,"upTo":21}`
+    static func rows(
+        _ rows: [String], of stream: StreamName, after: Int64, upTo position: Position, gap: ClosedRange<Int64>? = nil
+    ) -> Self {
+        Self(expecting: rows.reduce(160) { $0 + $1.utf8.count + 1 }) { buffer in
+            buffer.writeText(#"{"stream":"#)
+            buffer.writeQuoted(stream.text)
+            buffer.writeText(#","rows":["#)
+            var separator: StaticString = ""
+            for row in rows {
+                buffer.writeText(separator)
+                buffer.writeString(row)
+                separator = ","
+            }
+            buffer.writeText(#"],"epoch":"#)
+            buffer.writeQuoted(position.epoch)
+            buffer.writeText(#","after":"#)
+            buffer.writeDecimal(after)
+            buffer.writeText(#","upTo":"#)
+            buffer.writeDecimal(position.sequence)
+            if let gap {
+                buffer.writeText(#","gap":["#)
+                buffer.writeDecimal(gap.lowerBound)
+                buffer.writeText(",")
+                buffer.writeDecimal(gap.upperBound)
+                buffer.writeText("]")
+            }
+            buffer.writeText("}")
+        }
+    }
+
     /// `{"stream":"call:C1","snapshot":{…},"epoch":"e1","seq":17}`; without epoch and seq where there is no log.
     static func snapshot(_ json: [UInt8], of stream: StreamName, at position: Position) -> Self {
         Self(expecting: json.count + 128) { buffer in
@@ -33,7 +64,7 @@ extension OutboundFrame {
             buffer.writeQuoted(stream.text)
             buffer.writeText(#","snapshot":"#)
             buffer.writeBytes(json)
-            if stream.isDurable {
+            if stream.hasPositions {
                 buffer.writeText(#","epoch":"#)
                 buffer.writeQuoted(position.epoch)
                 buffer.writeText(#","seq":"#)
@@ -63,6 +94,10 @@ extension OutboundFrame {
             buffer.writeString(event.data)
             buffer.writeText("}")
         }
+    }
+
+    static func presence(_ presence: Presence, of stream: StreamName) -> Self {
+        event(EphemeralEvent(stream: stream, data: presence.json))
     }
 
     /// `{"heartbeat":{"serverTime":"…"}}`

@@ -3,12 +3,19 @@ import Model
 import NIOCore
 import Synchronization
 
-/// The changes of one commit to one stream: of one epoch, without gaps and in order.
+/// What one commit did to one stream: its changes, of one epoch, without gaps and in order; or rows of keyed state.
 ///
-/// All listeners of all loops share the frame, which the first of them encodes.
+/// All listeners of all loops who may see all of it share the frame, which the first of them encodes.
 final class StreamBatch: Sendable {
+    enum Content: Sendable {
+        case changes([Change])
+        case rows([ConversationRow])
+        /// Rows that were not made: a listener that lacks them has to read them.
+        case unmade
+    }
+
     let stream: StreamName
-    let changes: [Change]
+    let content: Content
     let epoch: String
     let first: Int64
     let last: Int64
@@ -17,31 +24,77 @@ final class StreamBatch: Sendable {
     private init?(_ changes: [Change]) {
         guard let first = changes.first, let last = changes.last else { return nil }
         stream = first.stream
-        self.changes = changes
+        content = .changes(changes)
         epoch = first.position.epoch
         self.first = first.position.sequence
         self.last = last.position.sequence
     }
 
+    init(_ stream: StreamName, _ content: Content, epoch: String, first: Int64, last: Int64) {
+        self.stream = stream
+        self.content = content
+        self.epoch = epoch
+        self.first = first
+        self.last = last
+    }
+
+    convenience init(_ update: ConversationUpdate) {
+        self.init(
+            .conversation(update.conversation), update.hasRows ? .rows(update.rows) : .unmade, epoch: update.epoch,
+            first: update.after &+ 1, last: update.upTo)
+    }
+
+    /// Of marks, whose sequence is the store's counter: a listener has all of them up to its position.
+    convenience init(marksOf update: ConversationUpdate) {
+        self.init(
+            .marks(update.conversation), update.hasMarks ? .rows(update.marks) : .unmade, epoch: update.epoch, first: 1,
+            last: update.marksCounter)
+    }
+
     var position: Position { Position(epoch: epoch, sequence: last) }
 
     /// Roughly the batch's size in memory.
-    var weight: Int { changes.reduce(64) { $0 + $1.data.utf8.count } }
+    var weight: Int {
+        switch content {
+        case .changes(let changes): changes.reduce(64) { $0 + $1.data.utf8.count }
+        case .rows(let rows): rows.reduce(64) { $0 + $1.json.utf8.count }
+        case .unmade: 64
+        }
+    }
 
-    /// The frame that carries all of the changes.
+    /// Whether it can be sent as it is.
+    var isMade: Bool {
+        if case .unmade = content { false } else { true }
+    }
+
+    /// The frame that carries all of it.
     var frame: OutboundFrame {
         encoded.withLock { encoded in
             if let encoded { return encoded }
-            let frame = OutboundFrame.changes(changes[...], of: stream)
+            let frame =
+                switch content {
+                case .changes(let changes): OutboundFrame.changes(changes[...], of: stream)
+                case .rows(let rows): OutboundFrame.rows(rows.map(\.json), of: stream, after: first - 1, upTo: position)
+                case .unmade: OutboundFrame.rows([], of: stream, after: first - 1, upTo: position)
+                }
             encoded = frame
             return frame
         }
     }
 
-    /// The frame for a listener that has everything up to `sequence` already.
-    func frame(after sequence: Int64) -> OutboundFrame {
-        guard sequence >= first else { return frame }
-        return .changes(changes.drop { $0.position.sequence <= sequence }, of: stream)
+    /// The frame for a listener that has everything up to `sequence` already, with what it may see.
+    func frame(after sequence: Int64, for view: ConversationView?) -> OutboundFrame {
+        switch content {
+        case .changes(let changes):
+            guard sequence >= first else { return frame }
+            return .changes(changes.drop { $0.position.sequence <= sequence }, of: stream)
+        case .rows(let rows):
+            guard let view, !view.includesAll(rows) else { return frame }
+            return .rows(
+                rows.filter { view.includes($0) }.map { view.json(of: $0) }, of: stream, after: first - 1,
+                upTo: position)
+        case .unmade: return frame
+        }
     }
 
     /// Groups the changes of a commit by stream, in the order in which the streams first appear. A gap or another epoch
@@ -68,6 +121,7 @@ final class StreamBatch: Sendable {
 final class StreamEvent: Sendable {
     let event: EphemeralEvent
     private let encoded = Mutex<OutboundFrame?>(nil)
+    private let restricted = Mutex<OutboundFrame?>(nil)
 
     init(_ event: EphemeralEvent) {
         self.event = event
@@ -83,6 +137,17 @@ final class StreamEvent: Sendable {
             if let encoded { return encoded }
             let frame = OutboundFrame.event(event)
             encoded = frame
+            return frame
+        }
+    }
+
+    /// The frame for a listener who sees this of the presence that the event has.
+    func frame(of presence: Presence) -> OutboundFrame {
+        guard presence != event.presence else { return frame }
+        return restricted.withLock { restricted in
+            if let restricted { return restricted }
+            let frame = OutboundFrame.presence(presence, of: event.stream)
+            restricted = frame
             return frame
         }
     }

@@ -2,28 +2,6 @@ package import Model
 import NIOCore
 import Synchronization
 
-/// Whether a user is there, as others see it.
-package struct Presence: Hashable, Sendable {
-    package var online: Bool
-    /// When the user's last session went, where this server saw it go and the user is shown.
-    package var lastSeenAt: Timestamp?
-
-    package init(online: Bool, lastSeenAt: Timestamp? = nil) {
-        self.online = online
-        self.lastSeenAt = lastSeenAt
-    }
-
-    /// The presence as JSON text: the snapshot and the event of a presence stream.
-    package var json: String {
-        var writer = JSONWriter(capacity: 64)
-        writer.object { writer in
-            writer.member("online", online)
-            writer.member("lastSeenAt", lastSeenAt)
-        }
-        return writer.text
-    }
-}
-
 /// Counts the sessions of each user and decides when to publish presence: a user is online from the first session on,
 /// and offline a grace period after the last one, so that a page reload is not visible. Hidden users are never online.
 ///

@@ -22,28 +22,35 @@ package final class RealtimeHub: Sendable {
     let counters = RealtimeCounters()
     let shards: [SessionShard]
     package var limits: RealtimeLimits { rules.limits }
+    /// Users about whose presence listeners are about to read anew what they see.
+    private let rereadUsers = Mutex<Set<UserID>>([])
+    private let recorder: (any PresenceRecorder)?
     private let isShuttingDown = Atomic(false)
     private let lastNumber = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - eventLoopGroup: The group of the transports' channels: there is one shard for each of its loops.
     ///   - bus: The source of changes and events; presence is published on it.
+    ///   - recorder: Is told who is there.
     ///   - serverVersion: For the results of hellos. Nil if it is not told.
     ///   - clock: Wall time.
     package init(
         eventLoopGroup: any EventLoopGroup, bus: any EventBus, limits: RealtimeLimits = RealtimeLimits(),
-        serverVersion: String? = nil, logger: Logger = Logger(label: "realtime"),
+        serverVersion: String? = nil, recorder: (any PresenceRecorder)? = nil,
+        logger: Logger = Logger(label: "realtime"),
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.clock = clock
         self.logger = logger
         self.bus = bus
+        self.recorder = recorder
         presences = PresenceRegistry(grace: limits.presenceGrace)
         rules = SessionRules(limits: limits, serverVersion: serverVersion)
         shards = eventLoopGroup.makeIterator().enumerated().map { SessionShard(index: $0.offset, loop: $0.element) }
         bus.subscribe { [weak self] message in
             switch message {
             case .changes(let changes): self?.deliver(changes)
+            case .conversations(let updates): self?.deliver(updates)
             case .event(let event): self?.deliver(event)
             }
         }
@@ -68,6 +75,13 @@ extension RealtimeHub {
     /// Lets every session forget a stream that has ended, once it has sent what was published before.
     package func detach(stream: StreamName) {
         for shard in shards { shard.post(.detach(stream)) }
+    }
+
+    /// Stops a stream for a user who may no longer see it, like `drop(endpoint:from:)`.
+    package func drop(user: UserID, from stream: StreamName) {
+        for session in directory.sessions(of: user) {
+            shards[session.shard].post(.drop(stream, session: session.number))
+        }
     }
 
     /// Stops a stream for an endpoint that may no longer see it: its session gets `reset` with the reason `access`.
@@ -133,19 +147,32 @@ extension RealtimeHub {
         presences.presence(of: user)
     }
 
+    /// The person at an endpoint is there, or not: users are online while they are at one of theirs. A session begins active.
+    /// Returns whether the endpoint has a session.
+    package func setActive(_ isActive: Bool, of endpoint: EndpointID) -> Bool {
+        guard let session = directory.session(of: endpoint) else { return false }
+        shards[session.shard].post(.setActive(isActive, session: session.number))
+        return true
+    }
+
     /// Applies the user's setting: a hidden user is never online.
     package func setPresenceShown(_ isShown: Bool, of user: UserID) {
         presences.setShown(isShown, of: user)
         publishPresence(of: user)
     }
 
-    /// Hides a user's presence from another one, as after blocking: to that one the user goes offline and stays
-    /// offline.
-    package func hidePresence(of user: UserID, from other: UserID) {
-        let offline = EphemeralEvent(stream: .presence(user), data: Presence(online: false).json)
-        let event = StreamEvent(offline)
-        for shard in Set(directory.sessions(of: other).map(\.shard)) {
-            shards[shard].post(.conclude(event, for: other))
+    /// Who may see the user's presence has changed, or whose presence the user may see: their listeners get what they see
+    /// from now on. However often it changes, that is read once in so many milliseconds.
+    package func rereadPresence(of user: UserID) {
+        guard rereadUsers.withLock({ $0.insert(user).inserted }), let loop = shards.first?.loop else { return }
+        loop.scheduleTask(in: limits.presenceInterval) {
+            _ = self.rereadUsers.withLock { $0.remove(user) }
+            let own = self.directory.sessions(of: user)
+            for shard in self.shards {
+                let own = own.filter { $0.shard == shard.index }.map(\.number)
+                guard !own.isEmpty || shard.isListened(.presence(user)) else { continue }
+                shard.post(.rereadPresence(of: user, own: own))
+            }
         }
     }
 
@@ -161,7 +188,7 @@ extension RealtimeHub {
         guard let loop = shards.first?.loop else { return }
         loop.scheduleTask(deadline: now + limits.presenceGrace) {
             for (user, presence) in self.presences.sweep(at: now + self.limits.presenceGrace) {
-                self.bus.publish(EphemeralEvent(stream: .presence(user), data: presence.json))
+                self.publish(presence, of: user)
             }
         }
     }
@@ -171,8 +198,13 @@ extension RealtimeHub {
         guard let loop = shards.first?.loop else { return }
         loop.execute {
             guard let presence = self.presences.update(user, at: loop.now) else { return }
-            self.bus.publish(EphemeralEvent(stream: .presence(user), data: presence.json))
+            self.publish(presence, of: user)
         }
+    }
+
+    private func publish(_ presence: Presence, of user: UserID) {
+        recorder?.note(presence, of: user)
+        bus.publish(EphemeralEvent(presence, of: user))
     }
 }
 
@@ -180,10 +212,70 @@ extension RealtimeHub {
 extension RealtimeHub {
     /// Called on the store's writer thread: frames are encoded later, on a loop that has a listener.
     private func deliver(_ changes: [Change]) {
+        for change in changes {
+            guard case .user(let user) = change.stream, let type = UserChangeType(rawValue: change.type) else {
+                continue
+            }
+            if type == .friend || type == .friendRemoved || type == .block { rereadPresence(of: user) }
+        }
         let batches = StreamBatch.batches(of: changes)
         for shard in shards {
             shard.post(batches.filter { shard.isListened($0.stream) }.map { .receiveChanges($0) })
         }
+    }
+
+    /// Who may no longer listen is dropped first, and hears nothing of it.
+    private func deliver(_ updates: [ConversationUpdate]) {
+        for update in updates {
+            let stream = StreamName.conversation(update.conversation)
+            for (user, access) in update.access where access != .hidden { rereadPresence(of: user) }
+            for change in update.listenChanges {
+                for session in directory.sessions(of: change.user) {
+                    switch change.kind {
+                    case .drop: shards[session.shard].post(.drop(change.stream, session: session.number))
+                    case .reread: shards[session.shard].post(.reread(change.stream, session: session.number))
+                    }
+                }
+            }
+            deliverMarks(of: update)
+            guard update.upTo > update.after else { continue }
+            let batch = StreamBatch(update)
+            for shard in shards where shard.isListened(stream) { shard.post(.receiveChanges(batch)) }
+        }
+    }
+
+    private func deliverMarks(of update: ConversationUpdate) {
+        let stream = StreamName.marks(update.conversation)
+        guard !update.marks.isEmpty || !update.hasMarks else { return }
+        let batch = StreamBatch(marksOf: update)
+        for shard in shards where shard.isListened(stream) { shard.post(.receiveChanges(batch)) }
+    }
+
+    /// Lets a user's sessions read all marks anew, as after they have changed whether they send receipts.
+    package func rereadMarks(of user: UserID) {
+        for session in directory.sessions(of: user) {
+            shards[session.shard].post(.rereadMarks(session: session.number))
+        }
+    }
+
+    /// Notifies the sessions that listen to a user's inbox which of its rows have moved. Notices of one user have to come in
+    /// the order of their counters, each with everything of its counter.
+    package func deliver(_ notice: InboxNotice) {
+        let stream = StreamName.inbox(notice.user)
+        for shard in shards where shard.isListened(stream) { shard.post(.receiveNotice(notice)) }
+    }
+
+    /// Lets all sessions read on in the inboxes that they listen to, as after notices were lost.
+    package func rereadInboxes() {
+        for shard in shards { shard.post(.rereadInboxes) }
+    }
+
+    /// Whether a session listens to the user's inbox.
+    package func listensToInbox(_ user: UserID) -> Bool { isListened(.inbox(user)) }
+
+    /// Whether a session listens to the stream. One that begins to listen later reads what was committed before.
+    package func isListened(_ stream: StreamName) -> Bool {
+        shards.contains { $0.isListened(stream) }
     }
 
     private func deliver(_ event: EphemeralEvent) {

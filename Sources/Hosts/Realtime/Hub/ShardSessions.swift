@@ -69,16 +69,24 @@ final class ShardSessions {
                 guard let session = sessions[number], event.isFor(session.principal?.endpoint) else { continue }
                 session.receiveEvent(event)
             }
+        case .receiveNotice(let notice):
+            for number in listeners(.inbox(notice.user)) { sessions[number]?.receiveNotice(notice) }
+        case .rereadInboxes:
+            for session in Array(sessions.values) { session.rereadInboxes() }
+        case .rereadMarks(let number):
+            sessions[number]?.rereadMarks()
+        case .reread(let stream, let number):
+            sessions[number]?.reread(stream)
         case .attach(let stream, let number):
             sessions[number]?.attach(stream)
         case .detach(let stream):
             for number in listeners(stream) { sessions[number]?.detach(stream) }
         case .drop(let stream, let number):
             sessions[number]?.drop(stream)
-        case .conclude(let event, let user):
-            for number in listeners(event.event.stream) where sessions[number]?.principal?.user == user {
-                sessions[number]?.conclude(event)
-            }
+        case .rereadPresence(let user, let own):
+            for number in Set(listeners(.presence(user)) + own) { sessions[number]?.rereadPresence(about: user) }
+        case .setActive(let isActive, let number):
+            sessions[number]?.setActive(isActive)
         case .end(let ended, let bye):
             end(ended, bye)
         }

@@ -27,9 +27,6 @@ extension UserChangeType {
             "A friendship or a request is over: it was ended, cancelled or declined, has expired, or went with a block."
         case .signIn: "The user has signed in on a device."
         case .signOut: "A sign-in has ended."
-        case .voiceCreated: "A voice message was sent by or to the user. Its audio has a link in `voice.get`."
-        case .voiceTranscribed: "The state of a voice message's transcript has changed."
-        case .voiceRemoved: "A voice message was removed."
         case .recordingTranscribed: "The state of a recording's transcript has changed."
         case .recordingMixed: "The state of a recording's mix has changed."
         case .recordingRemoved: "A recording was removed."
@@ -44,9 +41,6 @@ extension UserChangeType {
         case .friend: .document("Friend")
         case .friendRemoved: .object([.required("user", .identifier, "The other user.")])
         case .signIn, .signOut: .object([.required("session", .identifier)])
-        case .voiceCreated: .document("VoiceMessage", without: ["audio", "transcript"])
-        case .voiceTranscribed: .object(Self.voice + [.required("transcript", .document("Transcript"))])
-        case .voiceRemoved: .object(Self.voice)
         case .recordingTranscribed, .recordingMixed:
             .object(
                 Self.recording + [
@@ -56,9 +50,6 @@ extension UserChangeType {
         }
     }
 
-    private static let voice: [ProtocolMember] = [
-        .required("id", .identifier), .required("from", .identifier), .required("to", .identifier),
-    ]
     private static let recording: [ProtocolMember] = [
         .required("recording", .identifier), .required("call", .identifier),
     ]

@@ -44,7 +44,7 @@ extension ClientFrameKind {
                     "listen",
                     .object([
                         .required("stream", .streamName(nil)),
-                        .optional("after", .position, "The position up to which the client has the stream."),
+                        .optional("after", .resumePosition, "The position up to which the client has the stream."),
                     ])),
             ]
         case .unlisten: [Self.id, .required("unlisten", .object([.required("stream", .streamName(nil))]))]
@@ -95,7 +95,7 @@ extension ClientFrameKind {
         .optional("endpoint", .identifier, "The running client. Without it the server makes a new endpoint."),
         .optional("secret", .text(maxBytes: 128), "The endpoint's secret, which the first hello sets."),
         .optional(
-            "resume", .byStream(.position),
+            "resume", .byStream(.resumePosition),
             "The streams to listen to from the start, each with the position up to which the client has it."),
         .optional(
             "client",

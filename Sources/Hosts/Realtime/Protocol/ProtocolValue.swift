@@ -25,6 +25,8 @@ package indirect enum ProtocolValue: Hashable, Sendable {
     case streamName(StreamPattern?)
     /// An epoch and a sequence: `["e1",904]`.
     case position
+    /// A position; of a conversation also with the first and the last number that the client holds: `["e1",904,1,50]`.
+    case resumePosition
 
     static let sequence = integer(ClientFrame.ids)
 }

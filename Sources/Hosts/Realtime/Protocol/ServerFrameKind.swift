@@ -2,12 +2,12 @@ import Model
 
 /// The kinds of frames that the server sends. Each has a member of this name, which distinguishes it.
 package enum ServerFrameKind: String, Hashable, Sendable, CaseIterable {
-    case changes, snapshot, reset, event, result, error, heartbeat, bye
+    case changes, rows, snapshot, reset, event, result, error, heartbeat, bye
 
     /// Whether its members depend on the stream: `StreamPattern.members(of:)`.
     package var isOfStream: Bool {
         switch self {
-        case .changes, .snapshot, .event: true
+        case .changes, .rows, .snapshot, .event: true
         case .reset, .result, .error, .heartbeat, .bye: false
         }
     }
@@ -17,6 +17,10 @@ package enum ServerFrameKind: String, Hashable, Sendable, CaseIterable {
         case .changes:
             "Changes of a log, in order: `seq` grows by one from change to change. A change may come again; one that "
                 + "does not follow the last means that the client listens again from its position."
+        case .rows:
+            "The latest of each row of keyed state that has changed after the sequence `after` up to `upTo`. Of two copies of a "
+                + "row the one with the higher version is newer, whichever came first. If `after` is not beyond the client's "
+                + "position, `upTo` is its next one; otherwise it listens again from its position."
         case .snapshot: "The whole state of a stream, which replaces what the client has of it."
         case .reset:
             "What the client has of a stream is no longer valid. Unless the reason is `access`, a snapshot follows."
@@ -32,7 +36,7 @@ package enum ServerFrameKind: String, Hashable, Sendable, CaseIterable {
     /// The members, unless they depend on the stream.
     package var members: [ProtocolMember] {
         switch self {
-        case .changes, .snapshot, .event: []
+        case .changes, .rows, .snapshot, .event: []
         case .reset:
             [
                 .required("stream", .streamName(nil)),

@@ -2,7 +2,7 @@ package import Model
 
 /// The streams that a client can listen to, by the form of their names.
 package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
-    case user, call, signals, presence, captions
+    case user, call, signals, presence, captions, conversation, inbox, marks, typing
 
     package init(_ stream: StreamName) {
         self =
@@ -12,13 +12,18 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             case .signals: .signals
             case .presence: .presence
             case .captions: .captions
+            case .conversation: .conversation
+            case .inbox: .inbox
+            case .marks: .marks
+            case .typing: .typing
             }
     }
 
     /// The parts of the name after the first, each of which is an identifier.
     package var parameters: [String] {
         switch self {
-        case .user, .presence: ["user"]
+        case .user, .presence, .inbox: ["user"]
+        case .conversation, .marks, .typing: ["conversation"]
         case .call, .captions: ["call"]
         case .signals: ["call", "endpoint"]
         }
@@ -30,8 +35,9 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
     package var kind: StreamName.Kind {
         switch self {
         case .user, .call, .signals: .log
-        case .presence: .latestEvent
+        case .presence, .typing: .latestEvent
         case .captions: .orderedEvents
+        case .conversation, .inbox, .marks: .keyed
         }
     }
 
@@ -46,6 +52,19 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                 + "by itself with joining, and ends with the call."
         case .presence: "Whether a user is online."
         case .captions: "The live captions of a call, which joined endpoints receive by themselves."
+        case .conversation:
+            "One conversation with its members and messages. A client that holds some of its messages says which, in "
+                + "`[epoch, sequence, first, last]`: it gets what changed of them, and what is newer."
+        case .marks:
+            "How far the members of a conversation have read and received it, and what the user has noted on messages for "
+                + "themselves: `own`. Marks only rise: of two copies the higher numbers count. Above 100 members it has the "
+                + "user's own alone."
+        case .typing:
+            "Who is writing in a conversation, or recording a voice message. Somebody who is says so again within three seconds; "
+                + "who does not has stopped."
+        case .inbox:
+            "The list of the user's conversations: each with its last message and its unread messages. Who is removed from a "
+                + "conversation finds its row changed here."
         }
     }
 
@@ -56,9 +75,15 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .call: "Everybody who is or was a participant of the call."
         case .signals: "The endpoint, while it is the one that its user joined the call with."
         case .presence:
-            "Every user. Somebody who hides their presence, or has blocked the listener, is always offline."
+            "Everybody may listen, and friends and members of a shared conversation see it. To all others the user is always offline, as "
+                + "somebody is who hides their presence or has blocked the listener; an event follows if that changes."
         case .captions:
             "The endpoints that are joined; each receives what was said since it joined."
+        case .conversation:
+            "Its members, and who is asked to accept a direct one. A former member is sent `reset` with the reason `access`."
+        case .inbox: "The user."
+        case .marks: "Its members. Who lets nobody see what they have read sees nobody's."
+        case .typing: "Its members. What somebody does whom the listener has blocked is not told, of two people."
         }
     }
 
@@ -84,7 +109,59 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                     "The changes that still matter, in order.")
             ])
         case .presence: Self.presenceValue
-        case .captions: .object([])
+        case .captions, .typing: .object([])
+        case .conversation:
+            .object([
+                .required("conversation", .document("Conversation")),
+                .required("membership", .document("Membership"), "The user's own part."),
+                .required("members", .list(.document("ConversationMember")), "At most 100."),
+                .optional("moreMembers", .boolean, "True if there are more, which `members.list` has."),
+                .required(
+                    "people", .list(.document("User")), "The profiles of the members and authors that are shown."),
+                .required(
+                    "messages", .list(.document("Message")), "The newest, at most 50, in the order of their numbers."),
+                .optional(
+                    "range", .list(.integer()),
+                    "The first and the last number that `messages` speaks for: one in it that has no message is not for the "
+                        + "user to see. Absent if there is none."),
+                .required("hasEarlier", .boolean, "Whether `messages.list` has earlier ones."),
+            ])
+        case .marks:
+            .object([
+                .required("marks", .list(.either([Self.ownMarks, Self.shownMarks])), "The user's own, and others'."),
+                .required("scheduled", Self.scheduled),
+            ])
+        case .inbox:
+            .object([
+                .required("conversations", .list(.document("InboxRow")), "The most recently active first, at most 50."),
+                .required(
+                    "totals",
+                    .object([.required("unread", .integer(), "The conversations with unread messages, of all rows.")])),
+                .optional("nextCursor", .text(), "For the next page, of `inbox.list`; absent if there is none."),
+            ])
+        }
+    }
+
+    /// The rows of keyed state: each is an object of one of these shapes.
+    package var rows: [ProtocolValue] {
+        switch self {
+        case .conversation:
+            [
+                .object([.required("conversation", .document("Conversation"))]),
+                .object([
+                    .required("member", .document("ConversationMember")),
+                    .optional("person", .document("User"), "The member's profile."),
+                ]),
+                .object([.required("message", .document("Message"))]),
+            ]
+        case .inbox: [.document("InboxRow")]
+        case .marks:
+            [
+                .object([.required("marks", .either([Self.ownMarks, Self.shownMarks]))]),
+                .object([.required("own", .document("OwnMessage"))]),
+                .object([.required("scheduled", Self.scheduled)]),
+            ]
+        default: []
         }
     }
 
@@ -94,22 +171,48 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user: UserChangeType.allCases.map(\.description)
         case .call: CallChangeType.allCases.map(\.description)
         case .signals: SignalChangeType.allCases.map(\.description)
-        case .presence, .captions: []
+        case .presence, .captions, .conversation, .inbox, .marks, .typing: []
         }
     }
 
     /// The event of a stream without a log.
     package var event: ProtocolValue? {
         switch self {
-        case .user, .call, .signals: nil
+        case .user, .call, .signals, .conversation, .inbox, .marks: nil
         case .presence: Self.presenceValue
         case .captions: .document("Caption")
+        case .typing:
+            .object([
+                .required("user", .identifier), .required("state", .choice(TypingState.allCases.map(\.rawValue))),
+            ])
         }
     }
 
+    private static let ownMarks = ProtocolValue.object([
+        .required("user", .identifier, "The user."),
+        .required("read", .integer(), "The last message that was read, on any device."),
+        .required("delivered", .integer()),
+    ])
+    private static let shownMarks = ProtocolValue.object([
+        .required("user", .identifier, "Another member."),
+        .required("delivered", .integer(), "The last message that they have received; 0 if they let nobody see it."),
+        .required(
+            "shown", .list(.list(.integer())),
+            "What they have read and let others see: numbers after the first up to the second."),
+    ])
+    private static let scheduled = ProtocolValue.object([
+        .required(
+            "count", .integer(),
+            "The user's messages that wait to be sent. Whenever this object differs from what it was, `scheduled.list` has "
+                + "changed."),
+        .required("failed", .integer(), "Those among them that could not be sent."),
+        .required("counter", .integer(), "The highest of theirs."),
+    ])
     private static let presenceValue = ProtocolValue.object([
         .required("online", .boolean),
-        .optional("lastSeenAt", .time, "When the user's last session ended, if this server knows."),
+        .optional(
+            "lastSeenAt", .time,
+            "When the user was last there, of one who is offline and shows it to the listener (`lastSeen`)."),
     ])
 }
 
@@ -121,11 +224,21 @@ extension StreamPattern {
         case .changes:
             guard kind == .log else { return nil }
             return [stream, .required("changes", .list(.either(changes.map { .object($0.members) })))]
+        case .rows:
+            guard kind == .keyed else { return nil }
+            let gap = ProtocolMember.optional(
+                "gap", .list(.integer()),
+                "The first and the last number of newer messages that are left out, since there are too many: "
+                    + "`messages.list` has them.")
+            return [
+                stream, .required("rows", .list(.either(rows))), .required("epoch", .text()),
+                .required("after", .sequence), .required("upTo", .sequence),
+            ] + (self == .conversation ? [gap] : [])
         case .snapshot:
-            guard kind == .log else { return [stream, .required("snapshot", snapshot)] }
+            guard kind == .log || kind == .keyed else { return [stream, .required("snapshot", snapshot)] }
             return [
                 stream, .required("snapshot", snapshot),
-                .required("epoch", .text(), "Changes when the log was rebuilt, as after restoring a backup."),
+                .required("epoch", .text(), "Changes when the database was rebuilt, as after restoring a backup."),
                 .required("seq", .sequence, "The sequence of the last change that the snapshot contains."),
             ]
         case .event:
@@ -142,6 +255,7 @@ extension StreamName.Kind {
     package var name: String {
         switch self {
         case .log: "log"
+        case .keyed: "keyed"
         case .latestEvent: "latest"
         case .orderedEvents: "ordered"
         }
@@ -150,7 +264,11 @@ extension StreamName.Kind {
     package var meaning: String {
         switch self {
         case .log: "Numbered changes, which a client resumes from a position. At least once and in order."
-        case .latestEvent: "Events of which only the latest counts: a newer one replaces one that is still queued."
+        case .keyed:
+            "The latest of each row, without a history: a client keeps the rows with the highest versions and resumes from a "
+                + "position."
+        case .latestEvent:
+            "Events of which only the latest about a user counts: it replaces an older one that is still queued."
         case .orderedEvents: "Events in their order. Of those that wait for a slow client, the oldest are dropped."
         }
     }

@@ -16,6 +16,8 @@ package struct RealtimeLimits: Sendable {
     package var closeTimeout: TimeAmount = .seconds(2)
     /// How long a user is still shown as online after the last session has ended.
     package var presenceGrace: TimeAmount = .seconds(2)
+    /// How long it takes, and is waited in between, until a change of who sees a presence has effect.
+    package var presenceInterval: TimeAmount = .milliseconds(250)
 
     /// Live sessions of a user.
     package var sessionsPerUser = 64
@@ -35,6 +37,10 @@ package struct RealtimeLimits: Sendable {
     package var hardQueueBytes = 1024 * 1024
     /// Events of an ordered stream that are queued for a slow client; at most `softQueueBytes` of them.
     package var orderedEvents = 64
+    /// Between two readings of the rows that have moved in an inbox; what moves meanwhile is read together.
+    package var inboxInterval: TimeAmount = .milliseconds(50)
+    /// Rows of an inbox that are read one by one; if more have moved, all are looked at.
+    package var inboxRows = 128
     /// Streams of a session that are read at a time to catch up.
     package var concurrentReads = 4
 

@@ -4,10 +4,10 @@ import Model
 /// Frames of a session that wait because its client reads too slowly.
 ///
 /// It is empty while the transport is writable. Otherwise results, snapshots and changes wait in order, limited in
-/// bytes. Of each stream of events only the latest one waits, or some in their order.
+/// bytes. Of each stream of events only the latest one about each subject waits, or some in their order.
 struct SendQueue {
     private var frames: Deque<OutboundFrame> = []
-    private var events: [StreamName: OutboundFrame] = [:]
+    private var events: [StreamName: [UserID?: OutboundFrame]] = [:]
     private var ordered: [StreamName: Deque<OutboundFrame>] = [:]
     private(set) var bytes = 0
 
@@ -18,9 +18,9 @@ struct SendQueue {
         bytes += frame.count
     }
 
-    /// Replaces the waiting event of a stream.
-    mutating func replace(_ frame: OutboundFrame, of stream: StreamName) {
-        if let previous = events.updateValue(frame, forKey: stream) { bytes -= previous.count }
+    /// Replaces the waiting event of a stream about the same subject.
+    mutating func replace(_ frame: OutboundFrame, of stream: StreamName, about subject: UserID? = nil) {
+        if let previous = events[stream, default: [:]].updateValue(frame, forKey: subject) { bytes -= previous.count }
         bytes += frame.count
     }
 
@@ -42,14 +42,21 @@ struct SendQueue {
     }
 
     mutating func forget(_ stream: StreamName) {
-        if let frame = events.removeValue(forKey: stream) { bytes -= frame.count }
+        for frame in (events.removeValue(forKey: stream) ?? [:]).values { bytes -= frame.count }
         for frame in ordered.removeValue(forKey: stream) ?? [] { bytes -= frame.count }
     }
 
     /// The next frame to send: ordered frames first, then events, in any order of streams.
     mutating func next() -> OutboundFrame? {
-        let frame = frames.popFirst() ?? events.popFirst()?.value ?? nextOrdered()
+        let frame = frames.popFirst() ?? nextEvent() ?? nextOrdered()
         if let frame { bytes -= frame.count }
+        return frame
+    }
+
+    private mutating func nextEvent() -> OutboundFrame? {
+        guard let stream = events.keys.first else { return nil }
+        let frame = events[stream]?.popFirst()?.value
+        if events[stream]?.isEmpty ?? true { events[stream] = nil }
         return frame
     }
 

@@ -17,6 +17,8 @@ final class Session {
     private let transport: any SessionTransport
     private var machine: SessionMachine
     private var showsPresence = false
+    /// Whether somebody is at the client.
+    private var isActive = true
     /// The hello, if it was admitted before the session was opened: over server-sent events.
     private var admitted: AdmittedHello?
     private var isRegistered = false
@@ -115,6 +117,22 @@ extension Session {
         run { machine, actions in machine.receiveEvent(event, into: &actions) }
     }
 
+    func receiveNotice(_ notice: InboxNotice) {
+        run { machine, actions in machine.receiveNotice(notice, at: now, into: &actions) }
+    }
+
+    func rereadInboxes() {
+        run { machine, actions in machine.rereadInboxes(into: &actions) }
+    }
+
+    func rereadMarks() {
+        run { machine, actions in machine.rereadMarks(into: &actions) }
+    }
+
+    func reread(_ stream: StreamName) {
+        run { machine, actions in machine.reread(stream, into: &actions) }
+    }
+
     func attach(_ stream: StreamName) {
         run { machine, actions in machine.attach(stream, into: &actions) }
     }
@@ -127,8 +145,8 @@ extension Session {
         run { machine, actions in machine.drop(stream, into: &actions) }
     }
 
-    func conclude(_ event: StreamEvent) {
-        run { machine, actions in machine.conclude(event, into: &actions) }
+    func rereadPresence(about user: UserID) {
+        run { machine, actions in machine.rereadPresence(about: user, into: &actions) }
     }
 
     /// Extends the client's deadlines by the time that the loop did not run, since nothing was read meanwhile.
@@ -186,6 +204,8 @@ extension Session {
         case .subscribe(let stream): shard.subscribe(number, to: stream)
         case .unsubscribe(let stream): shard.unsubscribe(number, from: stream)
         case .open(let stream, let after, let ticket): open(stream, after: after, ticket: ticket)
+        case .readMoved(let notice, let after, let ticket): readMoved(notice, after: after, ticket: ticket)
+        case .wait(let stream, let ticket, let time): wait(stream, ticket, time)
         case .handle(let id, let name, let params): request(id, name, params)
         case .register: register()
         case .becomeLive: becomeLive()
@@ -230,8 +250,15 @@ extension Session {
     private func becomeLive() {
         guard let user = machine.principal?.user else { return }
         isLive = true
-        hub.presenceArrived(user, isShown: showsPresence)
+        if isActive { hub.presenceArrived(user, isShown: showsPresence) }
         report { $0.attached(endpoint: $1, user: $2, session: $3) }
+    }
+
+    func setActive(_ isActive: Bool) {
+        guard isActive != self.isActive else { return }
+        self.isActive = isActive
+        guard isLive, let user = machine.principal?.user else { return }
+        if isActive { hub.presenceArrived(user, isShown: showsPresence) } else { hub.presenceLeft(user, at: now) }
     }
 
     /// Removes the session from the directory.
@@ -241,7 +268,7 @@ extension Session {
         isRegistered = false
         guard isLive else { return }
         isLive = false
-        hub.presenceLeft(principal.user, at: now)
+        if isActive { hub.presenceLeft(principal.user, at: now) }
         report { $0.detached(endpoint: $1, user: $2, session: $3) }
     }
 
@@ -313,6 +340,33 @@ extension Session {
             session.run { machine, actions in
                 machine.opened(
                     stream, ticket: ticket, result, at: session.now, wallClock: session.hub.clock(), into: &actions)
+            }
+        }
+    }
+
+    private func readMoved(_ notice: InboxNotice, after sequence: Int64, ticket: UInt32) {
+        let services = services
+        runTask {
+            await Self.identified {
+                StreamOpening.state(
+                    try await services.source.moved(
+                        notice.conversations, in: notice.user, after: sequence, upTo: notice.position))
+            }
+        } completion: { session, result in
+            session.run { machine, actions in
+                machine.opened(
+                    .inbox(notice.user), ticket: ticket, result, at: session.now, wallClock: session.hub.clock(),
+                    into: &actions)
+            }
+        }
+    }
+
+    private func wait(_ stream: StreamName, _ ticket: UInt32, _ time: TimeAmount) {
+        let session = NIOLoopBound(self, eventLoop: shard.loop)
+        shard.loop.scheduleTask(in: time) {
+            let session = session.value
+            session.run { machine, actions in
+                machine.waited(stream, ticket: ticket, at: session.now, into: &actions)
             }
         }
     }

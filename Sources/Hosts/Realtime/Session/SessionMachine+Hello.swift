@@ -88,7 +88,7 @@ extension SessionMachine {
         clock.becameLive(at: now, limits)
         for stream in resuming.requested {
             guard let result = resuming.openings[stream] else { continue }
-            if case .success(.onlySnapshot) = result { send(.reset(stream, .gap), into: &actions) }
+            if case .success(.presence) = result { send(.reset(stream, .gap), into: &actions) }
             finishReading(stream, result.resetUnlessContinued, at: now, into: &actions)
         }
         for stream in resuming.attached { attach(stream, into: &actions) }
@@ -101,15 +101,25 @@ extension SessionMachine {
 extension Result<StreamOpening, Problem> {
     /// Whether a resumed stream continues at its listener's position.
     fileprivate var isContinued: Bool {
-        if case .success(.changes) = self { true } else { false }
+        switch self {
+        case .success(.changes): true
+        case .success(.state(let state)): state.reset == nil && !state.isSnapshot
+        default: false
+        }
     }
 
     /// A resumed stream for which the store has only a snapshot is reset: the listener requested the changes.
     fileprivate var resetUnlessContinued: Self {
-        if case .success(.snapshot(let json, let position)) = self {
-            .success(.reset(.gap, json, position))
-        } else {
-            self
+        switch self {
+        case .success(.snapshot(let json, let position)): return .success(.reset(.gap, json, position))
+        case .success(.state(var state)) where state.isSnapshot && state.reset == nil:
+            state.reset = .gap
+            return .success(.state(state))
+        default: return self
         }
     }
+}
+
+extension StateOpening {
+    fileprivate var isSnapshot: Bool { if case .snapshot = content { true } else { false } }
 }

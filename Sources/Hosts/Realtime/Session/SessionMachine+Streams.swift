@@ -100,7 +100,7 @@ extension SessionMachine {
         guard var listening = listens[stream] else { return }
         switch listening.state {
         case .ephemeral:
-            sendEvent(event.frame, of: stream, into: &actions)
+            pass(event, into: &actions)
         case .reading(var reading):
             let dropped = reading.hold(event, atMost: limits.orderedEvents)
             if dropped > 0 { actions.append(.dropped(dropped)) }
@@ -108,21 +108,6 @@ extension SessionMachine {
             listens[stream] = listening
         case .live, .lagging:
             return
-        }
-    }
-
-    /// Sends one last event of a stream and forgets it.
-    mutating func conclude(_ event: StreamEvent, into actions: inout [SessionAction]) {
-        let stream = event.event.stream
-        guard var listening = listens[stream] else { return }
-        if case .reading(var reading) = listening.state {
-            reading.heldEvents = [event]
-            listening.state = .reading(reading)
-            listening.isEnding = true
-            listens[stream] = listening
-        } else {
-            forget(stream, into: &actions)
-            send(event.frame, into: &actions)
         }
     }
 
@@ -136,7 +121,7 @@ extension SessionMachine {
         case .nothing, nil:
             return false
         case .send(let sequence):
-            send(batch.frame(after: sequence), into: &actions)
+            send(batch.frame(after: sequence, for: listens[stream]?.view), into: &actions)
             return false
         case .read(let position):
             read(stream, after: position, into: &actions)
@@ -184,34 +169,54 @@ extension SessionMachine {
         case .success(let read): opening = read
         case .failure(let problem): return failReading(stream, reading, problem, into: &actions)
         }
-        let position = send(opening, of: stream, into: &actions)
-        if case .onlySnapshot = opening { listening.isEnding = true }
-        if !stream.isDurable {
+        let position = send(opening, of: stream, rereading: reading.listenIDs.isEmpty, into: &actions)
+        if case .presence(let presence, let view) = opening {
+            listening.presence = ListenedPresence(view: view, last: presence.seen(view))
+        }
+        var isComplete = true
+        if case .state(let state) = opening {
+            isComplete = state.isComplete
+            if let view = state.view { listening.view = view }
+        }
+        if !stream.hasPositions {
             listening.state = .ephemeral
         } else {
-            listening.state = position == opening.position ? .live(position) : .lagging(position)
+            listening.state =
+                position == opening.position && isComplete ? .live(position) : .lagging(position)
         }
         if case .over = phase { return }
         listens[stream] = listening
-        for event in reading.heldEvents { sendEvent(event.frame, of: stream, into: &actions) }
+        for event in reading.heldEvents { pass(event, into: &actions) }
         // A new reading begins after these were published, so it contains the rest of them.
         for batch in reading.held where deliver(batch, into: &actions) { break }
         for id in reading.listenIDs { send(.listening(id, to: stream, at: position), into: &actions) }
         continueListening(stream, after: reading, into: &actions)
+        if let moved = reading.moved { receiveNotice(moved, at: now, into: &actions) }
         releaseResults(into: &actions)
     }
 
     /// Sends what was read, or as many changes as there is space for; returns the position that was reached.
     private mutating func send(
-        _ opening: StreamOpening, of stream: StreamName, into actions: inout [SessionAction]
+        _ opening: StreamOpening, of stream: StreamName, rereading isRereading: Bool,
+        into actions: inout [SessionAction]
     ) -> Position {
         switch opening {
         case .snapshot(let json, let position):
             send(.snapshot(json, of: stream, at: position), into: &actions)
             return position
-        case .onlySnapshot(let json):
-            send(.snapshot(json, of: stream, at: .ephemeral), into: &actions)
+        case .presence(let presence, let view):
+            send(presence.seen(view), of: stream, rereading: isRereading, into: &actions)
             return .ephemeral
+        case .state(let state):
+            if let reason = state.reset { send(.reset(stream, reason), into: &actions) }
+            switch state.content {
+            case .snapshot(let json): send(.snapshot(json, of: stream, at: state.position), into: &actions)
+            case .rows(let rows, let after, let gap):
+                if !rows.isEmpty || after < state.position.sequence {
+                    send(.rows(rows, of: stream, after: after, upTo: state.position, gap: gap), into: &actions)
+                }
+            }
+            return state.position
         case .reset(let reason, let json, let position):
             send(.reset(stream, reason), into: &actions)
             send(.snapshot(json, of: stream, at: position), into: &actions)
@@ -308,7 +313,8 @@ extension StreamOpening {
     fileprivate var position: Position {
         switch self {
         case .snapshot(_, let position), .changes(_, let position), .reset(_, _, let position): position
-        case .onlySnapshot: .ephemeral
+        case .state(let state): state.position
+        case .presence: .ephemeral
         }
     }
 }

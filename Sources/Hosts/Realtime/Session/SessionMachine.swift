@@ -98,6 +98,10 @@ enum SessionAction {
     case unsubscribe(StreamName)
     /// Read the stream; complete with `opened`.
     case open(StreamName, after: Position?, ticket: UInt32)
+    /// Read rows of the user's inbox; complete with `opened`.
+    case readMoved(InboxNotice, after: Int64, ticket: UInt32)
+    /// Call `waited` after the time.
+    case wait(StreamName, ticket: UInt32, TimeAmount)
     /// Handle the request; complete with `handled`.
     case handle(id: Int64, name: String, params: [UInt8])
     /// Register the session under its user and endpoint.
@@ -200,14 +204,17 @@ extension SessionMachine {
     }
 
     /// Sends an event, or queues it: it replaces the older one of its stream, or follows those that wait.
-    mutating func sendEvent(_ frame: OutboundFrame, of stream: StreamName, into actions: inout [SessionAction]) {
+    mutating func sendEvent(
+        _ frame: OutboundFrame, of stream: StreamName, about subject: UserID? = nil,
+        into actions: inout [SessionAction]
+    ) {
         if isTransportWritable, queue.isEmpty { return send(frame, into: &actions) }
         if stream.kind == .orderedEvents {
             let dropped = queue.append(
                 frame, of: stream, atMost: limits.orderedEvents, bytes: limits.softQueueBytes)
             if dropped > 0 { actions.append(.dropped(dropped)) }
         } else {
-            queue.replace(frame, of: stream)
+            queue.replace(frame, of: stream, about: subject)
         }
         clock.scheduleCheck()
     }

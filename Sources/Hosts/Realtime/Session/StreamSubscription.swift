@@ -1,5 +1,12 @@
 import Bus
 import Model
+import NIOCore
+
+/// What a listener sees of a presence, and was sent last; nil if that may have been lost.
+struct ListenedPresence {
+    var view: PresenceView
+    var last: Presence?
+}
 
 /// A session's subscription to one stream.
 ///
@@ -36,6 +43,8 @@ struct StreamSubscription {
         var heldEvents: [StreamEvent] = []
         /// The `listen` frames whose results are sent after the reading.
         var listenIDs: [Int64] = []
+        /// Rows of an inbox that have moved meanwhile.
+        var moved: InboxNotice?
         /// The client listened again, after another position.
         var next: Next?
 
@@ -46,6 +55,12 @@ struct StreamSubscription {
     }
 
     var state: State
+    /// What of a conversation the listener may see.
+    var view: ConversationView?
+    /// Of a presence stream.
+    var presence: ListenedPresence?
+    /// When rows of the inbox were last read.
+    var lastReading: NIODeadline?
     /// The stream has ended: it is forgotten once it is live, so that its last changes still arrive.
     var isEnding = false
 
@@ -54,7 +69,7 @@ struct StreamSubscription {
         case nothing
         /// Send its changes after the sequence.
         case send(after: Int64)
-        /// Earlier changes are missing: read the stream from here. The batch was committed before it was published, so
+        /// Changes are missing: read the stream from here. The batch was committed before it was published, so
         /// the reading contains it.
         case read(after: Position)
     }
@@ -73,7 +88,7 @@ struct StreamSubscription {
                 state = .lagging(position)
                 return .nothing
             }
-            guard isSameLog, batch.first <= position.sequence &+ 1 else { return .read(after: position) }
+            guard isSameLog, batch.isMade, batch.first <= position.sequence &+ 1 else { return .read(after: position) }
             state = .live(batch.position)
             return .send(after: position.sequence)
         case .lagging, .ephemeral:
@@ -98,10 +113,12 @@ struct StreamSubscription {
 }
 
 extension StreamSubscription.Reading {
-    /// Holds an event until the snapshot is sent: the latest, or up to `limit` in order. Returns how many were dropped.
+    /// Holds an event until the snapshot is sent: the latest about each subject, or up to `limit` in order. Returns how many were dropped.
     mutating func hold(_ event: StreamEvent, atMost limit: Int) -> Int {
         guard event.event.stream.kind == .orderedEvents else {
-            heldEvents = [event]
+            heldEvents.removeAll { $0.event.subject == event.event.subject }
+            heldEvents.append(event)
+            if heldEvents.count > limit { heldEvents.removeFirst() }
             return 0
         }
         heldEvents.append(event)

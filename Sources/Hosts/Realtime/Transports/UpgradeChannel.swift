@@ -6,6 +6,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOWebSocket
+import Synchronization
 
 /// The HTTP server's connections: those whose first request opens a realtime session become WebSockets, all others are
 /// passed to the responder.
@@ -63,7 +64,20 @@ package struct UpgradeChannel: ServerChildChannel {
         self.pace = pace
     }
 
+    private static let hasSetUp = Mutex(false)
+
+    /// The first connection of the process is set up alone: Swift's runtime (6.3) may crash while event loops instantiate
+    /// the generic handlers of NIO at the same time.
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let first: EventLoopFuture<Value>? = Self.hasSetUp.withLock { hasSetUp in
+            if hasSetUp { return nil }
+            defer { hasSetUp = true }
+            return setUp(channel, logger)
+        }
+        return first ?? setUp(channel, logger)
+    }
+
+    private func setUp(_ channel: any Channel, _ logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             var configuration = NIOUpgradableHTTPServerPipelineConfiguration(
