@@ -76,15 +76,19 @@ package enum SwitchboardServer {
             + lines(compaction)
     }
 
-    private static func lines(_ compaction: SQLiteDatabase.Compaction) -> [String] {
+    static func lines(_ compaction: SQLiteDatabase.Compaction) -> [String] {
         switch compaction {
         case .notNeeded: []
         case .done(let before, let after):
-            ["Rewrote the database file, so that it can shrink: it had \(before) bytes and has \(after)."]
+            [
+                "Rewrote the database file of an earlier version, so that it can shrink and has no remains of what was "
+                    + "deleted: it had \(before) bytes and has \(after)."
+            ]
         case .insufficientSpace(let needed, let free):
             [
-                "The database file cannot shrink until it is rewritten once, which needs \(needed) free bytes on its "
-                    + "disk: \(free) are free. Free some space there and run this again."
+                "The database file is of an earlier version: until it is rewritten once, it cannot shrink, and may have "
+                    + "remains of what was deleted. That needs \(needed) free bytes on its disk: \(free) are free. Free "
+                    + "some space there and run `switchboard migrate`."
             ]
         }
     }
@@ -92,6 +96,35 @@ package enum SwitchboardServer {
     /// Makes a data directory from the backup at `path`, and returns a report for the operator.
     package static func restore(_ configuration: ServerConfiguration, from path: String) async throws -> [String] {
         try await RestoreWork.run(configuration, from: path)
+    }
+
+    /// Runs `body` with a function that has requests handled by the running server, or by this process if no server runs
+    /// on the data directory: then none can start before the end.
+    package static func withControl<Value>(
+        _ configuration: ServerConfiguration,
+        _ body: ((ControlRequest) async throws -> ControlResponse) async throws -> Value
+    ) async throws -> Value {
+        let path = configuration[\.storage.path]
+        let socket = path + "/control.sock"
+        if try await ControlClient.send(.systemWarnings, at: socket) != nil {
+            return try await body { request in
+                do {
+                    if let response = try await ControlClient.send(request, at: socket) { return response }
+                } catch {}
+                return ControlResponse(error: "The server has stopped.")
+            }
+        }
+        let directory = try DataDirectory(path: path)
+        let storage = try await StorageParts(directory: directory) { _ in }
+        let parts = try await AccountParts(configuration, storage, directory: directory)
+        do {
+            let value = try await body { await parts.handle($0, media: nil) }
+            await storage.database.close()
+            return value
+        } catch {
+            await storage.database.close()
+            throw error
+        }
     }
 
     /// Has the request handled by the running server, or by this process if no server runs on the data directory.

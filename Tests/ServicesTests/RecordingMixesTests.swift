@@ -3,8 +3,10 @@ import Containers
 import Foundation
 import Logging
 import MediaFiles
+import Messaging
 import Model
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 import Voice
@@ -142,15 +144,27 @@ struct RetentionTests {
             days: days, logger: Logger(label: "retention"))
     }
 
-    private func send(_ harness: MixingHarness) async throws -> VoiceMessage {
+    /// A voice message of the first to the second.
+    private func send(_ harness: MixingHarness) async throws -> FileID {
         let file = FileID.make(at: harness.now)
         try await harness.files.write([1, 2, 3], as: file)
-        let message = VoiceMessage(
-            id: .make(at: harness.now), from: harness.people[0], to: harness.people[1], createdAt: harness.now,
-            audio: VoiceAudio(durationMs: 1, byteCount: 3, contentType: "audio/ogg", waveform: [1], level: -20),
-            file: file)
-        _ = try await harness.store.write { try $0.insert(message) }
-        return message
+        let (people, now, commands) = (harness.people, harness.now, ConversationCommands())
+        _ = try await harness.store.write { store in
+            try store.sql.execute(
+                """
+                INSERT INTO users (id, display_name, languages, call_waiting, presence, created_at)
+                VALUES (?1, 'Ann', '', 0, 'everyone', 0) ON CONFLICT DO NOTHING
+                """, [.id(people[0])])
+            let audio = VoiceAudio(durationMs: 1, byteCount: 3, contentType: "audio/ogg", waveform: [1], level: -20)
+            try store.insert(VoiceFile(id: file, author: people[0], createdAt: now, audio: audio))
+            let id = try commands.createGroup(
+                name: nil, members: [], id: .make(at: now), by: people[0], in: store
+            ).conversation.id
+            var outgoing = OutgoingMessage(clientID: .make(at: now), forward: nil, digest: [1])
+            outgoing.voice = OutgoingVoice(file: file, isTranscribed: false)
+            _ = try commands.send(outgoing, to: id, by: people[0], in: store)
+        }
+        return file
     }
 
     @Test("expired items are removed with their files, and others are kept")
@@ -163,6 +177,8 @@ struct RetentionTests {
         let new = try await harness.record([(0, [3])])
         let newMessage = try await send(harness)
         #expect(try await harness.files.all().count == 5)
+        let removed = Mutex<[FileID]>([])
+        harness.store.observeVoice { notice in removed.withLock { $0 += notice.removed } }
 
         try await retention(harness, .init(recordings: 0, voiceMessages: 0)).sweep()
         #expect(try await harness.files.all().count == 5, "for ever")
@@ -173,10 +189,10 @@ struct RetentionTests {
         #expect(try await harness.document(new) != nil)
         #expect(try await harness.store.read { try $0.recordings(before: harness.now, limit: 100) }.isEmpty)
         try await retention(harness, .init(recordings: 0, voiceMessages: 2)).sweep()
-        #expect(try await harness.store.read { try $0.voiceMessage(oldMessage.id) } == nil)
-        #expect(try await harness.store.read { try $0.voiceMessage(newMessage.id) } == newMessage)
-        let track = try #require(try await harness.document(new)?.tracks.first?.file)
-        #expect(try await Set(harness.files.all()) == [track, newMessage.file])
+        #expect(try await harness.store.read { try $0.voiceFile(oldMessage) } == nil)
+        #expect(try await harness.store.read { try $0.voiceFile(newMessage)?.location?.number } == 1)
+        // The bytes of a voice message are removed by who observes the store.
+        #expect(removed.withLock { $0 } == [oldMessage])
         let changeTypes = try await harness.store.read { store in
             let user = "user:\(harness.people[1])"
             return try store.sql.query("SELECT type FROM changes WHERE stream = ?1", [.text(user)]).map {
@@ -184,6 +200,5 @@ struct RetentionTests {
             }
         }
         #expect(changeTypes.filter { $0 == "recording.removed" }.count == 61)
-        #expect(changeTypes.filter { $0 == "voice.removed" }.count == 1)
     }
 }

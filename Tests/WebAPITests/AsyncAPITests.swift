@@ -99,6 +99,7 @@ import Testing
         let types: [StreamPattern: [String]] = [
             .user: UserChangeType.allCases.map(\.rawValue), .call: CallChangeType.allCases.map(\.rawValue),
             .signals: SignalChangeType.allCases.map(\.rawValue), .presence: [], .captions: [],
+            .conversation: [], .inbox: [], .typing: [], .marks: [],
         ]
         for (pattern, stream) in zip(StreamPattern.allCases, streams) {
             let changes = try #require(stream["changes"] as? [[String: Any]])
@@ -106,7 +107,9 @@ import Testing
             let frames = try #require(stream["frames"] as? [String: Any])
             #expect(frames["snapshot"] != nil)
             #expect((frames["changes"] != nil) == (pattern.kind == .log))
-            #expect((frames["event"] != nil) == (pattern.kind != .log))
+            #expect((frames["rows"] != nil) == (pattern.kind == .keyed))
+            #expect((frames["event"] != nil) == (pattern.event != nil))
+            #expect((stream["rows"] as? [String])?.isEmpty == ![.conversation, .marks].contains(pattern))
         }
         // The schema of a log's changes has an alternative for each type.
         for (name, pattern) in [

@@ -48,10 +48,12 @@ struct RestoreWork: Sendable {
         guard chmod(unfinished, 0o600) == 0 else { throw BackupError("\(unfinished) cannot be written.") }
         let database = try SQLiteDatabase(path: unfinished)
         let copied: MediaCopy
+        let compaction: SQLiteDatabase.Compaction
         do {
             try await database.checkIntegrity()
             let store = Store(database: database) { _ in }
             try await store.prepare()
+            compaction = try await database.compact()
             try await store.beginAfterRestore()
             copied = try await copyMedia(from: backup, to: directory, store)
             try await database.checkpoint()
@@ -66,7 +68,8 @@ struct RestoreWork: Sendable {
         _ = try RelaySecretFile.load(path: directory.file("relay-secret"))
         try DataDirectory.publish(unfinished, as: directory.file(BackupWork.database))
         try FileManager.default.removeItem(atPath: staging)
-        return BackupWork.lines(copied, "Restored to \(directory.path)") + [
+        let lines = BackupWork.lines(copied, "Restored to \(directory.path)") + SwitchboardServer.lines(compaction)
+        return lines + [
             "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
             "Server keys are revoked and webhooks are off, since some may have been revoked or removed after the backup: "
                 + "create keys, and `switchboard webhook rotate` and `enable` the webhooks that you want.",

@@ -18,9 +18,29 @@ extension ServerConfiguration {
             .voiceMessages: perMinute(\.limits.voiceMessagesPerMinute), .photos: perMinute(\.limits.photosPerMinute),
             .credentials: perMinute(\.limits.credentialsPerMinute),
             .friendRequests: .perHour(self[\.limits.friendRequestsPerHour]),
+            .conversations: .perHour(self[\.limits.conversationsPerHour]),
+            .exports: .perHour(self[\.limits.exportsPerHour]),
+            .messages: perMinute(\.limits.messagesPerMinute),
+            .allMessages: perMinute(\.limits.messagesPerMinute, times: RequestAuthenticator.busyConversations),
             .serverKeys: perMinute(\.limits.keyRequestsPerMinute),
             .signUps: .perHour(self[\.accounts.signUpsPerHour]),
         ]
+    }
+}
+
+extension ServerConfiguration {
+    /// What the operator has disabled.
+    var disabledFeatures: Set<Feature> {
+        Set(
+            Feature.allCases.filter { feature in
+                switch feature {
+                case .friends: !self[\.features.friends]
+                case .userSearch: !self[\.features.userSearch]
+                case .messageSearch: !self[\.features.messageSearch]
+                case .groups: !self[\.features.groups]
+                case .inviteLinks: !self[\.features.inviteLinks]
+                }
+            })
     }
 }
 

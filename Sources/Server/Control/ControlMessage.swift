@@ -1,3 +1,5 @@
+package import Services
+
 /// A request of the command line to the owner of the data directory: the running server, through its control socket, or
 /// the same code in the tool's own process if no server runs.
 package enum ControlRequest: Codable, Sendable {
@@ -33,6 +35,15 @@ package enum ControlRequest: Codable, Sendable {
     case audit(since: String, json: Bool)
     /// Makes a backup in the directory of this absolute path.
     case backup(path: String)
+    /// An import of these sources begins, and ends: for the audit log.
+    case importBegin(source: String)
+    case importEnd(source: String)
+    /// A batch of an import. The response has a line for each item.
+    case importLines(items: [ImportItem], continues: Bool)
+    /// An export begins: for the audit log. The response has the scope; `user` names one as `account delete` does.
+    case exportBegin(conversation: String?, user: String?)
+    /// A part of an export. The first line of the response is the next cursor, or empty.
+    case exportPage(scope: ExportScope, cursor: ExportCursor?)
     /// Reads the configuration again: only in the running server.
     case reload
     /// Starts or stops draining: only in the running server.

@@ -7,7 +7,8 @@ import ServiceLifecycle
 /// The control socket in the data directory: one line of JSON in, one line of JSON out. Only the owner may connect
 /// (0600), since whoever can open the socket controls the server.
 struct ControlSocket: Service {
-    static let maxLineByteCount = 1 << 20
+    /// A line of an import has up to a megabyte, and JSON escapes at most double it.
+    static let maxLineByteCount = 4 << 20
 
     let path: String
     let handle: @Sendable (ControlRequest) async -> ControlResponse

@@ -49,6 +49,7 @@ struct AccountParts: Sendable {
             own: tokens, external: ExternalIssuers(issuers, client: .shared, uptime: Self.uptime),
             user: { try await accounts.user(of: $0) }, clock: Timestamp.systemClock)
         try await accounts.loadRevocations()
+        try await accounts.loadPasswordKinds()
         keys = ServerKeyService(
             database: storage.store, secrets: SystemSecrets(),
             audit: AuditLog(database: storage.store, logger: Logger(label: "audit")), clock: Timestamp.systemClock)
@@ -115,6 +116,21 @@ struct AccountParts: Sendable {
                 .webhookReplay:
                 return try await webhooks.commands.handle(request)
                     ?? ControlResponse(error: "This request is unknown.")
+            case .importBegin(let source):
+                try await record("import.begin", source)
+                return ControlResponse(lines: [])
+            case .importEnd(let source):
+                try await record("import.end", source)
+                return ControlResponse(lines: [])
+            case .importLines(let items, let continues):
+                let importer = Importer(store: storage.store, accounts: accounts, secrets: SystemSecrets())
+                return ControlResponse(try await importer.run(items, continues: continues))
+            case .exportBegin(let conversation, let user):
+                let (scope, subject) = try await exportScope(conversation, user)
+                try await record("export", subject)
+                return try ControlResponse(json: scope)
+            case .exportPage(let scope, let cursor):
+                return try await ControlResponse(exporting: scope, after: cursor, Exporter(store: storage.store))
             case .reload, .drain, .systemWarnings, .check:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
             case .invite(let count):
@@ -160,7 +176,25 @@ struct AccountParts: Sendable {
     }
 
     /// Adds a command of the operator to the audit log.
-    private func record(_ action: String, _ user: UserID? = nil) async throws {
-        try await keys.audit.write(AuditEntry(actor: .commandLine, action: action, subject: user?.text))
+    private func exportScope(
+        _ conversation: String?, _ user: String?
+    ) async throws -> (scope: ExportScope, subject: String?) {
+        if let conversation {
+            guard let id = ConversationID(conversation) else {
+                throw Problem.invalid("conversation", "--conversation is the id of a conversation.")
+            }
+            return (.conversation(id), conversation)
+        }
+        guard let user else { return (.all, nil) }
+        let reference = try AccountReference(user)
+        let found = try await accounts.user(of: reference)
+        return (.user(found), found.text)
+    }
+
+    private func record(_ action: String, _ user: UserID) async throws { try await record(action, user.text) }
+
+    /// - Parameter subject: what it is about.
+    private func record(_ action: String, _ subject: String? = nil) async throws {
+        try await keys.audit.write(AuditEntry(actor: .commandLine, action: action, subject: subject))
     }
 }

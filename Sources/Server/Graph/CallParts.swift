@@ -59,6 +59,7 @@ struct CallParts: Sendable {
                 hub: hub, bus: bus, relay: relay, timers: timers, legs: legs, sessions: sessions, gateway: gateway,
                 recordings: jobs, detached: detached))
         self.service = service
+        service.followDepartures()
         let whip = WHIPSessions(calls: service, gateway: gateway, registry: sessions, logger: gatewayLogger)
         self.whip = whip
         voiceRecorder = VoiceRecorder(

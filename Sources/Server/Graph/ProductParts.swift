@@ -1,16 +1,24 @@
 import Bus
 import Logging
 import MediaGateway
+import Messaging
 import Realtime
 import Relay
 import Services
 import Storage
+import Tokens
 
 /// What the product does: calls, voice messages and the files of both. A process without the api has none of it.
 struct ProductParts: Sendable {
     let media: MediaParts
     let voice: VoiceParts
     let calls: CallParts
+    let conversations: ConversationService
+    let inboxes: InboxFeed
+    let typing: TypingNotices
+    let search: MessageSearchService
+    let indexer: SearchIndexer
+    let messageClock: MessageClock
     let retention: Retention
     let eraser: AccountEraser
 
@@ -24,6 +32,14 @@ struct ProductParts: Sendable {
         calls = try await CallParts(
             configuration, store: store, hub: hub, bus: bus, relay: relay, gateway: gateway, media: media, voice: voice,
             transcription: transcription.queue)
+        conversations = ConversationService(
+            store: store, commands: ConversationCommands(), secrets: SystemSecrets(),
+            transcribesVoice: voice.transcripts.isConfigured)
+        inboxes = InboxFeed(store: store, hub: hub, bus: bus, logger: Logger(label: "inboxes"))
+        typing = TypingNotices(service: conversations, bus: bus, uptime: AccountParts.uptime)
+        search = MessageSearchService(store: store, commands: conversations.commands)
+        indexer = SearchIndexer(store: store, logger: Logger(label: "search"))
+        messageClock = MessageClock(service: conversations, logger: Logger(label: "messages"))
         retention = Retention(
             store: store, calls: calls.service.commands, voice: voice.service.commands, files: media.files,
             mixes: calls.mixes, days: Retention.Days(configuration), logger: Logger(label: "retention"))

@@ -31,6 +31,7 @@ struct ServiceGraph: Sendable {
     private let relay: RelayServer?
     private let gateway: GatewayLegs?
     private let transcription: TranscriptionParts
+    private let conversations: ConversationService?
     /// Locked until the process ends.
     private let directory: DataDirectory
 
@@ -49,12 +50,20 @@ struct ServiceGraph: Sendable {
         self.relay = server
 
         let bus = InProcessBus()
+        let lastSeen = LastSeenRecorder(clock: Timestamp.systemClock)
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
-            serverVersion: ServerVersion.text,
+            serverVersion: ServerVersion.text, recorder: lastSeen,
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
-        storage = try await StorageParts(directory: directory, isConnected: { hub.isConnected($0) }) {
-            bus.publish($0)
+        storage = try await StorageParts(
+            directory: directory, isConnected: { hub.isConnected($0) }, isListened: { hub.isListened($0) },
+            publish: { bus.publish($0) }, publishUpdates: { bus.publish($0) })
+        if try await storage.database.needsCompaction() {
+            logger.warning(
+                """
+                the database file is of an earlier version and may have remains of what was deleted: stop the server and \
+                run `switchboard migrate` once
+                """)
         }
 
         var product: ProductParts?
@@ -87,13 +96,15 @@ struct ServiceGraph: Sendable {
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
             limits: configuration.requestLimits, uptime: AccountParts.uptime)
+        let features = FeatureFlags(disabled: configuration.disabledFeatures)
         let certificate = try CertificateFiles(configuration, of: .api).map { LiveCertificate($0) }
         let adminCertificate = admin.certificate.map { LiveCertificate($0) }
         reloader = try Reloader(
             source, running: configuration,
             LiveParts(
                 directory: directory, logLevel: level, relay: server, currentRelay: relay.current,
-                authenticator: authenticator, certificate: certificate, adminCertificate: adminCertificate),
+                authenticator: authenticator, features: features, certificate: certificate,
+                adminCertificate: adminCertificate),
             logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
@@ -118,19 +129,31 @@ struct ServiceGraph: Sendable {
             FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,
-                tokens: accounts.verifier, retention: product?.retention, logger: Logger(label: "housekeeping")),
+                tokens: accounts.verifier, retention: product?.retention,
+                reportDays: configuration[\.reports.keepDays], logger: Logger(label: "housekeeping")),
             FriendClock(friends: accounts.friends, logger: Logger(label: "friends")), accounts.keys.audit, dispatcher,
         ]
+        conversations = product?.conversations
         if let product {
-            services += product.calls.services + [product.voice.transcripts, product.eraser]
-            let table = Self.routes(configuration, accounts, product, storage, relay.issuer, hub, authenticator)
+            services +=
+                product.calls.services + [product.voice.transcripts, product.eraser, product.inboxes, product.indexer]
+                + [product.messageClock]
+                + [LastSeenWriter(recorder: lastSeen, store: storage.store, logger: Logger(label: "presence"))]
+            let table = Self.routes(
+                configuration, accounts, product, storage, relay.issuer, hub, authenticator, features)
             let realtime = RealtimeServices(
                 authenticator: CheckAuthenticator(authenticator: authenticator, checks: checks),
-                source: StoreStreams(store: storage.store, commands: product.calls.service.commands, hub: hub),
+                source: StoreStreams(
+                    store: storage.store, commands: product.calls.service.commands,
+                    conversations: product.conversations.commands, hub: hub, lastSeen: lastSeen),
                 handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
                 Self.api(
                     configuration, table, hub, realtime, authenticator, connections, certificate, readiness))
+            services.append(
+                MessageEraser(
+                    store: storage.store, commands: product.conversations.commands,
+                    keepDays: configuration[\.messages.keepDays], logger: Logger(label: "retention")))
             services.append(HubShutdown(hub: hub))
         } else {
             logger.notice("the relay runs without the api")
@@ -140,6 +163,7 @@ struct ServiceGraph: Sendable {
 
     /// Releases what the services used, after the last of them has stopped.
     func close() async {
+        await conversations?.marks.flush()
         await transcription.queue?.close()
         gateway?.stop()
         relay?.stop()
@@ -166,14 +190,16 @@ struct ServiceGraph: Sendable {
     /// Every operation of the server, over HTTP and over realtime.
     private static func routes(
         _ configuration: ServerConfiguration, _ accounts: AccountParts, _ product: ProductParts,
-        _ storage: StorageParts, _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ authenticator: RequestAuthenticator
+        _ storage: StorageParts, _ issuer: ICEServerIssuer?, _ hub: RealtimeHub, _ authenticator: RequestAuthenticator,
+        _ features: FeatureFlags
     ) -> RouteTable {
         let (people, calls, media, voice) = (accounts.accounts, product.calls, product.media, product.voice.service)
         let photos = PhotoService(store: storage.store, accounts: people, files: media.files)
         let profiles = ProfileOperations.all(people, accounts.friends, photos) { user, isShown in
-            hub.setPresenceShown(isShown, of: user)
-        } blocked: { user, other in
-            hub.hidePresence(of: user, from: other)
+            if let isShown { hub.setPresenceShown(isShown, of: user) }
+            hub.rereadPresence(of: user)
+        } receiptsChanged: { user in
+            hub.rereadMarks(of: user)
         }
         let recordings = RecordingService(
             calls: calls.service, files: media.files, links: media.links, mixes: calls.mixes)
@@ -184,23 +210,35 @@ struct ServiceGraph: Sendable {
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
-                transcribes: calls.transcripts.isConfigured, keys: { accounts.tokens.keySet })
+                transcribes: calls.transcripts.isConfigured, keepDays: configuration[\.messages.keepDays],
+                features: features, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
                 + PhotoOperations.all(photos)
-                + FriendOperations.all(accounts.friends) + ContactOperations.all(accounts.friends)
+                + FriendOperations.all(accounts.friends)
+                + ContactOperations.all(accounts.friends, product.conversations)
+                + ConversationOperations.all(product.conversations) + SearchOperations.all(product.search)
+                + TypingOperations.all(product.typing) { hub.setActive($0, of: $1) }
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
-                + VoiceOperations.all(voice) + voiceRecordings.all + TranscriptOperations.all(voice, transcribed)
+                + VoiceOperations.all(voice) + voiceRecordings.all
+                + VoiceMessageOperations.all(product.conversations, media.links)
+                + TranscriptOperations.all(product.conversations, voice, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service)
                 + ServerUserOperations.all(people, accounts.keys.audit)
                 + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit)
+                + ServerConversationOperations.all(product.conversations, accounts.keys.audit)
                 + ServerEventOperations.all(EventFeed(store: storage.store)),
-            documents: WHIPOperations(service: calls.whip, issuer: issuer).all
+            documents: ExportOperations.documents(
+                ConversationExports(
+                    exporter: Exporter(store: storage.store, commands: product.conversations.commands)))
+                + WHIPOperations(service: calls.whip, issuer: issuer).all
                 + VoiceOperations.documents(voice, calls.voiceRecorder, issuer) + voiceRecordings.documents
-                + TranscriptOperations.documents(voice, transcribed) + PhotoOperations.documents(photos)
+                + TranscriptOperations.documents(product.conversations, voice, transcribed)
+                + PhotoOperations.documents(photos)
                 + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,
-            schemas: Schemas.all + ServerUserOperations.schemas + EventSchemas.all,
-            version: ServerVersion.text, authenticator: authenticator,
+            schemas: Schemas.all + ServerUserOperations.schemas + ServerConversationOperations.schemas
+                + EventSchemas.all,
+            version: ServerVersion.text, authenticator: authenticator, features: features,
             isStorageFull: { [database = storage.database] in database.isDiskFull }, logger: Logger(label: "api"))
     }
 

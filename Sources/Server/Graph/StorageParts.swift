@@ -8,13 +8,19 @@ struct StorageParts: Sendable {
 
     /// - Parameters:
     ///   - isConnected: whether an endpoint has a realtime session.
+    ///   - isListened: whether a session listens to a stream.
     ///   - publish: called with the changes of each commit.
+    ///   - publishUpdates: called with what each commit changed in conversations.
     init(
         directory: DataDirectory, isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false },
-        publish: @escaping @Sendable ([Change]) -> Void
+        isListened: @escaping @Sendable (StreamName) -> Bool = { _ in false },
+        publish: @escaping @Sendable ([Change]) -> Void,
+        publishUpdates: @escaping @Sendable ([ConversationUpdate]) -> Void = { _ in }
     ) async throws {
         database = try SQLiteDatabase(path: directory.file(DataDirectory.databaseName))
-        store = Store(database: database, isConnected: isConnected, publish: publish)
+        store = Store(
+            database: database, isConnected: isConnected, isListened: isListened, publishUpdates: publishUpdates,
+            publish: publish)
         try await store.prepare()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import MediaFiles
 import Services
 import Storage
 import Voice
@@ -17,11 +18,17 @@ struct VoiceParts: Sendable {
         work = ConcurrencyLimiter(maxConcurrent: ProcessInfo.processInfo.activeProcessorCount / 2, maxWaiting: 32)
         let commands = VoiceCommands(rules: VoiceRules(configuration))
         transcripts = VoiceTranscripts(
-            store: store, commands: commands, files: media.files, work: work, queue: transcription.queue,
+            store: store, rules: commands.rules, files: media.files, work: work, queue: transcription.queue,
             logger: Logger(label: "transcripts"))
         service = VoiceService(
             store: store, commands: commands, files: media.files, links: media.links, work: work,
             transcripts: transcripts)
+        store.observeVoice { [transcripts, files = media.files] notice in
+            for file in notice.toTranscribe { transcripts.transcribe(file) }
+            guard !notice.removed.isEmpty else { return }
+            // A file that cannot be removed now is an orphan, which the next start removes.
+            Task { for file in notice.removed { try? await files.remove(file) } }
+        }
     }
 
     /// Uploads that wait to be decoded.

@@ -20,6 +20,7 @@ struct Housekeeping: Service {
     let tokens: TokenVerifier
     /// Nil if there are no files.
     let retention: Retention?
+    let reportDays: Int
     let logger: Logger
 
     func run() async {
@@ -46,6 +47,8 @@ struct Housekeeping: Service {
         while try await accounts.removeStale() > 0, !Task.isCancelled {}
         while try await audit.removeOld() > 0, !Task.isCancelled {}
         while try await trimEvents() > 0, !Task.isCancelled {}
+        while try await store.write({ try $0.removeOldRises(limit: 500) }).value > 0, !Task.isCancelled {}
+        while try await removeReports() > 0, !Task.isCancelled {}
         while try await store.database.releaseFreeSpace(), !Task.isCancelled {}
     }
 
@@ -53,6 +56,13 @@ struct Housekeeping: Service {
         try await store.write { transaction in
             let time = transaction.now.adding(seconds: -WebhookLimits.retentionSeconds)
             return try transaction.trimEvents(before: time, limit: 500)
+        }.value
+    }
+
+    private func removeReports() async throws -> Int {
+        try await store.write { transaction in
+            let time = transaction.now.adding(seconds: Int64(reportDays) * -86_400)
+            return try transaction.removeReports(before: time, limit: 500)
         }.value
     }
 

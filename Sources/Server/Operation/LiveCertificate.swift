@@ -6,8 +6,8 @@ import Synchronization
 struct CertificateFiles: Sendable {
     /// The settings that name the two files.
     struct Port: Sendable {
-        let certificate: KeyPath<SettingsTable, Setting<String>> & Sendable
-        let privateKey: KeyPath<SettingsTable, Setting<String>> & Sendable
+        let certificate: any KeyPath<SettingsTable, Setting<String>> & Sendable
+        let privateKey: any KeyPath<SettingsTable, Setting<String>> & Sendable
 
         static let api = Self(certificate: \.http.certificate, privateKey: \.http.privateKey)
         static let admin = Self(certificate: \.admin.certificate, privateKey: \.admin.privateKey)

@@ -13,6 +13,7 @@ struct LiveParts: Sendable {
     let relay: RelayServer?
     let currentRelay: CurrentRelay
     let authenticator: RequestAuthenticator
+    let features: FeatureFlags
     let certificate: LiveCertificate?
     /// Of the operator's port.
     let adminCertificate: LiveCertificate?
@@ -101,6 +102,7 @@ final class Reloader: Sendable {
         if let adminCertificate { parts.adminCertificate?.adopt(adminCertificate) }
         parts.currentRelay.adopt(settings)
         parts.authenticator.adopt(next.requestLimits)
+        parts.features.adopt(disabled: next.disabledFeatures)
         parts.logLevel.set(next[\.log.level])
         running = Running(configuration: next, files: files, secrets: relay.secrets)
         if let warning = settings.warning { logger.warning("relay: \(warning)") }

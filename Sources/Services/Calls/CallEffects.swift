@@ -47,6 +47,7 @@ package final class CallEffects: Sendable {
         case .attachUser(let user, let stream): hub.attach(user: user, stream: stream)
         case .attachEndpoint(let endpoint, let stream): hub.attach(endpoint: endpoint, stream: stream)
         case .dropEndpoint(let endpoint, let stream): hub.drop(endpoint: endpoint, from: stream)
+        case .dropUser(let user, let stream): hub.drop(user: user, from: stream)
         case .detach(let stream): hub.detach(stream: stream)
         case .schedule(let deadline): timers.schedule(deadline)
         case .unschedule(let key): timers.unschedule(key)

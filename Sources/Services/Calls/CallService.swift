@@ -6,7 +6,7 @@ package import Storage
 package struct CallService: Sendable {
     package let store: Store
     package let commands: CallCommands
-    private let effects: CallEffects
+    let effects: CallEffects
 
     package init(store: Store, commands: CallCommands, effects: CallEffects) {
         self.store = store

@@ -49,6 +49,10 @@ struct ErasureRun {
                 guard let next else { break }
                 erasure.cursor = next.text
             }
+        case .reactions:
+            while try await transaction({
+                try ConversationCommands().eraseReactions(of: user, limit: batch, in: $0)
+            }) > 0 {}
         case .conversations:
             while true {
                 let cursor = ConversationID(erasure.cursor)
@@ -113,13 +117,9 @@ struct ErasureRun {
 
     private mutating func eraseVoiceMessages() async throws {
         let (user, voice) = (erasure.user, eraser.voice)
-        while true {
-            let removed = try await transaction {
-                try voice.removeMessages(sentBy: user, limit: AccountEraser.batch / 2, in: $0)
-            }
-            guard !removed.isEmpty else { return }
-            await remove(removed.map(\.file))
-        }
+        while try await transaction({
+            try voice.removeUnsent(of: user, limit: AccountEraser.batch / 2, in: $0)
+        }) > 0 {}
     }
 
     private mutating func eraseTracks() async throws {

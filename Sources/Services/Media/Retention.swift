@@ -1,13 +1,14 @@
 package import Calls
 package import Logging
 package import MediaFiles
+import Messaging
 import Metrics
 import Model
 package import Storage
 package import Voice
 
 /// Removes recordings and voice messages past their retention period, with their files and everything derived from
-/// them, in small batches. Users are notified as when a person removes them.
+/// them, in small batches, and voice files that were not sent. Users are notified as when a person removes them.
 package struct Retention: Sendable {
     /// Retention periods in days; 0 keeps them for ever.
     package struct Days: Hashable, Sendable {
@@ -44,7 +45,8 @@ package struct Retention: Sendable {
     }
 
     package func sweep() async throws {
-        let (calls, voice) = (calls, voice)
+        let calls = calls
+        try await removeUnsent()
         if days.recordings > 0 {
             try await remove("recording", olderThan: days.recordings) { [mixes] time, store in
                 let old = try calls.removeRecordings(before: time, limit: Self.batch, in: store)
@@ -55,9 +57,20 @@ package struct Retention: Sendable {
         }
         if days.voiceMessages > 0 {
             try await remove("voice", olderThan: days.voiceMessages) { time, store in
-                let old = try voice.removeMessages(before: time, limit: Self.batch, in: store)
-                return Removed(count: old.count, files: old.map(\.file)) {}
+                let count = try ConversationCommands().eraseVoiceMessages(before: time, limit: Self.batch, in: store)
+                return Removed(count: count, files: []) {}
             }
+        }
+    }
+
+    /// Voice files that were not sent in time.
+    private func removeUnsent() async throws {
+        let voice = voice
+        while !Task.isCancelled {
+            let count = try await store.write { store in
+                try voice.removeUnsent(limit: Self.batch, at: store.now, in: store)
+            }.value
+            if count < Self.batch { return }
         }
     }
 

@@ -1,6 +1,7 @@
 import Accounts
 package import Calls
 import Friends
+package import Messaging
 package import Model
 package import Realtime
 package import Storage
@@ -10,18 +11,47 @@ package struct StoreStreams: StreamSource {
     /// Replaying more changes than this costs more than a snapshot.
     static let maxResumedChanges = 1000
 
-    private let store: Store
+    let store: Store
     private let commands: CallCommands
+    let conversations: ConversationCommands
+    let inboxes: InboxReader
     private let hub: RealtimeHub
+    private let lastSeen: LastSeenRecorder
 
-    package init(store: Store, commands: CallCommands, hub: RealtimeHub) {
+    package init(
+        store: Store, commands: CallCommands, conversations: ConversationCommands, hub: RealtimeHub,
+        lastSeen: LastSeenRecorder
+    ) {
         self.store = store
         self.commands = commands
+        self.conversations = conversations
+        inboxes = InboxReader(commands: conversations)
         self.hub = hub
+        self.lastSeen = lastSeen
+    }
+
+    package func moved(
+        _ conversations: Set<ConversationID>, in inbox: UserID, after sequence: Int64, upTo position: Position
+    ) async throws -> StateOpening {
+        let inboxes = inboxes
+        return try await store.read { transaction in
+            let rows = try inboxes.rows(conversations, of: inbox, in: transaction)
+            return StateOpening(.rows(rows, after: sequence), position)
+        }
     }
 
     package func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
         if case .presence(let user) = stream { return try await openPresence(of: user, for: principal) }
+        switch stream {
+        case .conversation(let id): return try await openConversation(id, after: after, for: principal)
+        case .inbox(let user): return try await openInbox(of: user, after: after, for: principal)
+        case .marks(let id): return try await openMarks(of: id, after: after, for: principal)
+        case .typing(let id):
+            let conversations = conversations
+            try await store.read { try conversations.checkTyping(in: id, by: principal.user, store: $0) }
+            return .snapshot(Array("{}".utf8), .ephemeral)
+        default: break
+        }
         let commands = commands
         if case .captions(let call) = stream {
             try await store.read { try commands.checkCaptions(of: call, by: principal, in: $0) }
@@ -56,7 +86,7 @@ package struct StoreStreams: StreamSource {
         case .call(let call): _ = try commands.get(call, by: principal, in: transaction)
         case .signals(let call, let endpoint):
             try commands.checkMailbox(of: endpoint, in: call, by: principal, store: transaction)
-        case .presence, .captions: break
+        case .presence, .captions, .conversation, .inbox, .marks, .typing: break
         }
     }
 
@@ -94,18 +124,22 @@ package struct StoreStreams: StreamSource {
             return writer.bytes
         case .signals(let call, let endpoint):
             return Array(try transaction.mailboxJSON(of: endpoint, in: call).utf8)
-        case .presence, .captions: throw Problem.notFound("stream", field: "stream")
+        case .presence, .captions, .conversation, .inbox, .marks, .typing:
+            throw Problem.notFound("stream", field: "stream")
         }
     }
 
-    /// A user who hides their presence, or who has blocked the principal, always looks offline.
+    /// For users who hide their presence, the hub publishes nothing.
     private func openPresence(of user: UserID, for principal: Principal) async throws -> StreamOpening {
-        let isBlocked = try await store.read { transaction in
-            guard try transaction.user(user) != nil else { throw Problem.notFound("user", field: "stream") }
-            return try transaction.isBlocked(principal.user, by: user)
+        let (view, stored) = try await store.read { transaction in
+            guard let view = try transaction.presenceView(of: user, for: principal.user) else {
+                throw Problem.notFound("user", field: "stream")
+            }
+            return (view, view == .full ? try transaction.lastSeen(user) : nil)
         }
-        // For users who hide their presence, the hub publishes nothing.
-        if isBlocked { return .onlySnapshot(Array(Presence(online: false).json.utf8)) }
-        return .snapshot(Array(hub.presence(of: user).json.utf8), .ephemeral)
+        // Read last: what is published from now on follows.
+        var presence = hub.presence(of: user)
+        if !presence.online { presence.lastSeenAt = lastSeen.pending(user) ?? stored }
+        return .presence(presence, view)
     }
 }

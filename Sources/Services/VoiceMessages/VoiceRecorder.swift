@@ -15,7 +15,7 @@ import Wire
 ///
 /// In the gateway, each recording is a call with one participant under the recording's id, which is not in the store
 /// and which nobody else can join: its audio is tapped and not forwarded. Its file has the same id, and no row until it
-/// is sent, so a crash or a restart leaves an orphaned file, which is removed at the next start.
+/// is finished, so a crash or a restart leaves an orphaned file, which is removed at the next start.
 package final class VoiceRecorder: Sendable {
     private static let pollSeconds = 1
     private static let maxOfferByteCount = 262_144
@@ -29,7 +29,7 @@ package final class VoiceRecorder: Sendable {
     private struct State {
         var recordings: VoiceRecordings
         var sessions: [VoiceRecordingID: Session] = [:]
-        var pendingSends: [VoiceRecordingID: Task<SentVoice, any Error>] = [:]
+        var pendingSends: [VoiceRecordingID: Task<MadeVoiceFile, any Error>] = [:]
         var connected: Set<EndpointID> = []
         var isWatched = false
     }
@@ -222,18 +222,18 @@ extension VoiceRecorder {
     /// Whether this server has a gateway.
     package var isPossible: Bool { gateway != nil }
 
-    /// Answers an offer that sends audio, and begins to record it. The recipient is not notified yet.
-    package func record(to: UserID, sdp: String, by principal: Principal) async throws -> VoiceRecordingAnswer {
+    /// Answers an offer that sends audio, and begins to record it.
+    package func record(sdp: String, by principal: Principal) async throws -> VoiceRecordingAnswer {
         let gateway = try requireGateway()
         guard sdp.utf8.count <= Self.maxOfferByteCount else {
             throw Problem.invalid("offer.sdp", "An offer may have at most \(Self.maxOfferByteCount) bytes.")
         }
-        try await voice.check(to: to, by: principal)
+        try await voice.check(principal)
         try await files.checkFreeSpace()
         let wallClock = Timestamp.systemClock()
         let (recording, replaced) = try state.withLock {
             try $0.recordings.begin(
-                .make(at: wallClock), to: to, leg: .make(at: wallClock), by: principal, at: Self.now)
+                .make(at: wallClock), leg: .make(at: wallClock), by: principal, at: Self.now)
         }
         watch()
         if let replaced { await discard(replaced, as: "replaced", gateway) }
@@ -299,10 +299,10 @@ extension VoiceRecorder {
         }
     }
 
-    /// Ends a recording and sends it as a message. If it was sent before, returns that message.
-    package func send(_ id: VoiceRecordingID, by principal: Principal) async throws -> SentVoice {
+    /// Ends a recording and makes a voice file of it. If that was done before, returns that file.
+    package func finish(_ id: VoiceRecordingID, by principal: Principal) async throws -> MadeVoiceFile {
         let gateway = try requireGateway()
-        let pendingSend = try state.withLock { state -> Task<SentVoice, any Error>? in
+        let pendingSend = try state.withLock { state -> Task<MadeVoiceFile, any Error>? in
             guard let recording = state.recordings.recording(id), recording.from == principal.user else { return nil }
             if let pendingSend = state.pendingSends[id] { return pendingSend }
             _ = try state.recordings.send(id, of: principal.user)
@@ -311,22 +311,22 @@ extension VoiceRecorder {
             return pendingSend
         }
         if let pendingSend { return try await pendingSend.value }
-        guard let message = try await voice.sent(id, by: principal) else {
+        guard let file = try await voice.made(of: id, by: principal) else {
             throw Problem.notFound("recording", field: "recording")
         }
-        return SentVoice(message: message, isDuplicate: true)
+        return MadeVoiceFile(file: file, isDuplicate: true)
     }
 
     private func deliver(
         _ recording: VoiceRecording, by principal: Principal, _ gateway: GatewayLegs
-    ) async throws -> SentVoice {
+    ) async throws -> MadeVoiceFile {
         await finish(recording, gateway)
         do {
             if let failure = state.withLock({ $0.recordings.recording(recording.id)?.failure }) {
                 // A retry would not help: the file is gone.
                 throw Problem(.conflict, "This recording has failed. \(failure)")
             }
-            let sent = try await voice.send(recording.id, to: recording.to, by: principal) {
+            let made = try await voice.keep(recording.id, by: principal) {
                 try await Self.audio(of: recording, files)
             }
             state.withLock { state in
@@ -334,8 +334,8 @@ extension VoiceRecorder {
                 state.recordings.remove(recording.id)
             }
             await remove(recording)
-            count("sent")
-            return sent
+            count("finished")
+            return made
         } catch {
             state.withLock { state in
                 state.pendingSends[recording.id] = nil

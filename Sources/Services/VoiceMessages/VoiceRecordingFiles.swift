@@ -77,7 +77,7 @@ final class VoiceRecordingFiles: RecordingFiles {
             }
         }
 
-        /// Nothing to do: sending the message rewrites the file.
+        /// Nothing to do: the voice file that is made of it is another file.
         func finish(duration: UInt64?) async throws {}
     }
 

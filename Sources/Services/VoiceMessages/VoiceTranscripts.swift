@@ -1,5 +1,6 @@
 package import Logging
 package import MediaFiles
+import Messaging
 package import Model
 import ServiceLifecycle
 package import Storage
@@ -13,20 +14,20 @@ package final class VoiceTranscripts: Service {
     private static let chunkSampleCount = 16_000
 
     private let store: Store
-    private let commands: VoiceCommands
+    private let secondsLimit: Int
     private let files: MediaFiles
     private let work: ConcurrencyLimiter
     private let queue: TranscriptionQueue?
     private let logger: Logger
     /// The provider's queue limits concurrent requests; this limits what is decoded for it.
-    private let jobs = JobQueue<VoiceMessage>(maxConcurrent: 4)
+    private let jobs = JobQueue<FileID>(maxConcurrent: 4)
 
     package init(
-        store: Store, commands: VoiceCommands, files: MediaFiles, work: ConcurrencyLimiter, queue: TranscriptionQueue?,
+        store: Store, rules: VoiceRules, files: MediaFiles, work: ConcurrencyLimiter, queue: TranscriptionQueue?,
         logger: Logger
     ) {
         self.store = store
-        self.commands = commands
+        secondsLimit = rules.secondsLimit
         self.files = files
         self.work = work
         self.queue = queue
@@ -36,8 +37,8 @@ package final class VoiceTranscripts: Service {
     /// Whether a provider is configured.
     package var isConfigured: Bool { queue != nil }
 
-    /// Begins to transcribe a message whose transcript is pending. Its users are notified when it is done.
-    package func transcribe(_ message: VoiceMessage) { jobs.add(message) }
+    /// Begins to transcribe a file whose transcript is pending. Its message changes when it is done.
+    package func transcribe(_ file: FileID) { jobs.add(file) }
 
     /// A complete transcript as the text of a file.
     package func text(of transcript: FileTranscript, as format: TranscriptFormat) -> String {
@@ -54,17 +55,17 @@ package final class VoiceTranscripts: Service {
             return
         }
         do {
-            for message in try await store.read({ try $0.untranscribed() }) { transcribe(message) }
+            for file in try await store.read({ try $0.untranscribedVoiceFiles() }) { transcribe(file) }
         } catch {
             logger.error("pending transcripts cannot be read", metadata: ["error": "\(error)"])
         }
         await jobs.run { await self.write($0, with: queue) }
     }
 
-    private func write(_ message: VoiceMessage, with queue: TranscriptionQueue) async {
+    private func write(_ file: FileID, with queue: TranscriptionQueue) async {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            transcript = try await runTranscription(of: message, queue)
+            transcript = try await runTranscription(of: file, queue)
         } catch .cancelled {
             return
         } catch .shutDown {
@@ -75,18 +76,17 @@ package final class VoiceTranscripts: Service {
             }
             transcript = .failed(error)
         }
-        let commands = commands
         do {
-            _ = try await store.write { try commands.transcribed(message, transcript, in: $0) }
+            _ = try await store.write { try ConversationCommands().transcribed(file, transcript, in: $0) }
         } catch {
             logger.error("a transcript cannot be stored", metadata: ["error": "\(error)"])
         }
     }
 
     private func runTranscription(
-        of message: VoiceMessage, _ queue: TranscriptionQueue
+        of file: FileID, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> FileTranscript {
-        var samples = try await samples(of: message)[...]
+        var samples = try await samples(of: file)[...]
         var transcription = LongTranscription(queue)
         while !samples.isEmpty {
             try await transcription.take(samples.prefix(Self.chunkSampleCount))
@@ -95,12 +95,12 @@ package final class VoiceTranscripts: Service {
         return FileTranscript(try await transcription.finish())
     }
 
-    /// Decodes the message's file.
-    private func samples(of message: VoiceMessage) async throws(TranscriptionFailure) -> [Int16] {
-        let seconds = message.durationMs / 1000 + 1
+    private func samples(of id: FileID) async throws(TranscriptionFailure) -> [Int16] {
+        // Also one that was made when they could be longer.
+        let seconds = max(secondsLimit, 1800) + 1
         do {
             var bytes: [UInt8] = []
-            let file = try await files.open(message.file)
+            let file = try await files.open(id)
             try await file.read(0..<file.byteCount) { bytes += $0 }
             let whole = bytes
             return try await work.run { try VoiceReading.samples(of: whole, seconds: seconds) }

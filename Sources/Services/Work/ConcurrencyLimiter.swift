@@ -14,10 +14,13 @@ package final class ConcurrencyLimiter: Sendable {
     private let queue = DispatchQueue(label: "bounded-work", qos: .utility, attributes: .concurrent)
     private let maxConcurrent: Int
     private let maxWaiting: Int
+    private let busyWith: String
 
-    package init(maxConcurrent: Int, maxWaiting: Int) {
+    /// - Parameter busyWith: what it runs, for those who are rejected.
+    package init(maxConcurrent: Int, maxWaiting: Int, busyWith: String = "files") {
         self.maxConcurrent = max(1, maxConcurrent)
         self.maxWaiting = max(0, maxWaiting)
+        self.busyWith = busyWith
     }
 
     /// How much work is queued.
@@ -29,6 +32,13 @@ package final class ConcurrencyLimiter: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result(catching: work)) }
         }
+    }
+
+    /// For work that runs elsewhere, such as on a connection of the database.
+    package func withSlot<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        try await enter()
+        defer { leave() }
+        return try await work()
     }
 
     private enum Admission {
@@ -53,7 +63,7 @@ package final class ConcurrencyLimiter: Sendable {
             case .wait: break
             case .reject:
                 continuation.resume(
-                    throwing: Problem(.unavailable, "The server is busy with other files.", retryAfter: 2000))
+                    throwing: Problem(.unavailable, "The server is busy with other \(busyWith).", retryAfter: 2000))
             }
         }
     }

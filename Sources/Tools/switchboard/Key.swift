@@ -16,7 +16,8 @@ struct Key: AsyncParsableCommand {
 
         @Option(
             help: """
-                What the key may do: users, tokens, calls:read, calls:write, recordings, events or operator. Repeat it, \
+                What the key may do: users, tokens, calls:read, calls:write, conversations:read, \
+                conversations:write, recordings, events or operator. Repeat it, \
                 or separate scopes by commas.
                 """)
         var scope: [String]

@@ -19,7 +19,7 @@ struct Switchboard: AsyncParsableCommand {
         subcommands: [
             Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Webhook.self,
             Report.self, Audit.self,
-            Migrate.self, Backup.self, Restore.self, Settings.self,
+            Migrate.self, Import.self, Export.self, Backup.self, Restore.self, Settings.self,
         ])
 }
 

@@ -58,6 +58,10 @@ package struct AsyncAPIDocument {
         what cannot be continued gets a `reset` and a new snapshot. Changes may come twice; those at or before the \
         client's position are to be ignored. A write has a `clientID`, and may be repeated with it after reconnecting.
 
+        Keyed state (`conversation:`, `inbox:`) has a position too, and no history: a frame of `rows` has the latest of \
+        each row that has changed after the sequence `after` up to `upTo`. Of two copies of a row the client keeps the one \
+        with the higher version, so that rows may come twice, late, and from pages of the REST API.
+
         Ignore members, change types and frames that are not known: there will be more.
         """
 
@@ -116,13 +120,18 @@ extension AsyncAPIDocument {
                 let frames = ServerFrameKind.allCases.filter { pattern.members(of: $0) != nil }.map { frame in
                     (frame.rawValue, ProtocolSchemas.reference(ProtocolSchemas.name(of: frame, pattern)))
                 }
+                let rows = pattern.rows.compactMap { row -> JSON? in
+                    guard case .object(let members) = row, let first = members.first else { return nil }
+                    return .text(first.name)
+                }
                 let changes = pattern.changes.map { change in
                     JSON.object([("type", .text(change.type)), ("meaning", .text(change.meaning))])
                 }
                 return .object([
                     ("name", .text(pattern.template)), ("meaning", .text(pattern.meaning)),
                     ("kind", .text(pattern.kind.name)), ("kindMeaning", .text(pattern.kind.meaning)),
-                    ("listeners", .text(pattern.listeners)), ("changes", .array(changes)), ("frames", .object(frames)),
+                    ("listeners", .text(pattern.listeners)), ("changes", .array(changes)),
+                    ("rows", .array(rows)), ("frames", .object(frames)),
                 ])
             })
     }

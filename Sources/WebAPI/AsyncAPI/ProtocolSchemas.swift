@@ -31,6 +31,7 @@ struct ProtocolSchemas {
         case .document(let name, let omitted, let added): return document(name, without: omitted, with: added)
         case .streamName(let pattern): return Self.reference(pattern.map(Self.name) ?? Self.streamName)
         case .position: return Self.reference("Position")
+        case .resumePosition: return Schema.list(.either([.text(), .integer()]), minimum: 2, maximum: 4).json
         }
     }
 

@@ -8,10 +8,12 @@ enum DocsGuides {
     }
 
     static let groups = [
-        Group(title: "Begin", names: ["start", "calls", "resume", "relay-only", "whip", "sdk"]),
+        Group(title: "Begin", names: ["start", "conversations", "calls", "resume", "relay-only", "whip", "sdk"]),
         Group(
             title: "Your own users",
-            names: ["own-sign-in", "own-back-end", "webhooks", "waking-phones", "deleting-accounts", "browsers"]),
+            names: [
+                "own-sign-in", "own-back-end", "webhooks", "waking-phones", "moving", "deleting-accounts", "browsers",
+            ]),
         Group(
             title: "Operate",
             names: ["operate", "operators-page", "reverse-proxy", "backup", "limits", "versions", "changes"]),

@@ -211,6 +211,7 @@ extension Operation {
         if access != .anyone { kinds += [.unauthenticated, .forbidden] }
         if body != nil { kinds += [.payloadTooLarge, .unsupportedMediaType] }
         if limit != .none { kinds.append(.rateLimited) }
+        if feature != nil { kinds.append(.featureDisabled) }
         return kinds + problems.filter { !kinds.contains($0) }
     }
 }

@@ -6,6 +6,7 @@ package indirect enum Schema: Sendable {
     case integer(ClosedRange<Int64>? = nil)
     case number(ClosedRange<Double>? = nil)
     case boolean
+    case null
     case choice([String])
     case list(Schema, minimum: Int? = nil, maximum: Int? = nil)
     case map(Schema)
@@ -61,6 +62,7 @@ package indirect enum Schema: Sendable {
             }
             return members
         case .boolean: return [("type", "boolean")]
+        case .null: return [("type", "null")]
         case .choice(let choices): return [("type", "string"), ("enum", .array(choices.map { .text($0) }))]
         case .list(let element, let minimum, let maximum):
             var members: [(String, JSON)] = [("type", "array"), ("items", element.json)]

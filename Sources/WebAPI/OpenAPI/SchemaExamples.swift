@@ -31,6 +31,7 @@ struct SchemaExamples {
         case .integer(let range): return .integer(range.map { min(max(1, $0.lowerBound), $0.upperBound) } ?? 1)
         case .number(let range): return .number(range.map { min(max(1, $0.lowerBound), $0.upperBound) } ?? 1)
         case .boolean: return false
+        case .null: return .null
         case .choice(let choices): return choices.first.map { .text($0) } ?? .null
         case .list(let element, let minimum, _):
             return .array(Array(repeating: inner(element, as: name), count: max(1, minimum ?? 1)))

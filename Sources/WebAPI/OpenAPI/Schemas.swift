@@ -1,5 +1,6 @@
 import Accounts
 import Calls
+import Messaging
 import Model
 import Services
 
@@ -10,7 +11,8 @@ package enum Schemas {
             ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
             ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
             ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
-            ("VoiceMessage", voiceMessage), ("Transcript", transcript), ("MediaLink", mediaLink),
+            ("VoiceFile", voiceFile),
+            ("VoiceRecord", voiceRecord), ("Transcript", transcript), ("MediaLink", mediaLink),
             ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
             ("RecordingTranscript", recordingTranscript), ("Caption", caption),
             ("Positions", .map(.named("Position"))), ("UserPage", userPage), ("NewDevice", newDevice),
@@ -19,11 +21,12 @@ package enum Schemas {
             ("CallPage", .object([.required("calls", .list(.named("Call"))), .optional("nextCursor", .text())])),
             ("CallDocument", .object([.required("call", .named("Call"))])),
             ("RecordingList", .object([.required("recordings", .list(.named("Recording")))])),
-            ("RecordingMixResult", recordingMixResult), ("VoiceMessageResult", voiceMessageResult),
+            ("RecordingMixResult", recordingMixResult), ("VoiceFileResult", voiceFileResult),
             ("TranscriptResult", transcriptResult("Transcript")),
             ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
             ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
-        ] + FriendOperations.schemas + ContactOperations.schemas
+        ] + FriendOperations.schemas + ContactOperations.schemas + ConversationSchemas.all
+        + MessageOperations.schemas
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
     static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
@@ -32,10 +35,8 @@ package enum Schemas {
     static let password = Schema.text(minimum: 8, maximum: 128)
     static let positions = Schema.named("Positions")
     static let requestID = Schema.text(pattern: "^[0-9a-f]{32}$")
-    static let endReasons = [
-        "hung_up", "declined", "cancelled", "missed", "busy", "unreachable", "replaced", "setup_timeout",
-        "connection_lost", "failed",
-    ]
+    static let endReasons = CallRecord.reasons
+    static let participantStates = CallRecord.participantStates
 
     private static let photoURL = Schema.Member.optional(
         "photoURL", .text(), "A path on this server, such as `/v1/photos/…`. It needs no token.")
@@ -52,11 +53,25 @@ package enum Schemas {
         .required("id", .identifier), .optional("email", .text()), .required("displayName", .text()),
         photoURL, .required("languages", .list(.text())),
         .required("callWaiting", .boolean, "Whether a second call rings during a call."),
-        .required("presence", .choice(["everyone", "nobody"]), "Who sees whether this user is online."),
+        .required(
+            "presence", .choice(["everyone", "nobody"]),
+            "Whether this user is seen online: by friends and members of shared conversations, or by nobody."),
         .required(
             "reach", .choice(Reach.allCases.map(\.rawValue)),
             "Who finds this user by name: everybody, or friends alone. `exact` leaves the whole e-mail address, the id and "
                 + "the contact link."),
+        .required(
+            "receipts", .boolean,
+            "Whether others see what this user has read. If not, the user does not see what they have read."),
+        .required(
+            "lastSeen", .choice(LastSeenVisibility.allCases.map(\.rawValue)),
+            "Who, of those who see this user online, sees when the user was last there. The user sees it of nobody to whom they do "
+                + "not show it."),
+        .required(
+            "messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue)),
+            "What becomes of a conversation of two that somebody begins who is no friend: it is a request (`ask`), the user is in "
+                + "it at once (`accept`), or nothing of it reaches the user (`refuse`), which the other cannot tell. With `refuse` "
+                + "their invitations to groups do not arrive either."),
         .required("createdAt", .time),
     ])
 
@@ -80,7 +95,9 @@ package enum Schemas {
     ])
 
     private static let call = Schema.object([
-        .required("id", .identifier), .optional("conversationID", .identifier),
+        .required("id", .identifier),
+        .optional("conversationID", .identifier, "The conversation that it belongs to, where a message follows it."),
+        .optional("open", .boolean, "True for a call of a group conversation, which its members may join uninvited."),
         .required("kind", .choice(["audio", "video"])), .required("mode", .choice(["direct", "gateway"])),
         .optional("gatewayEpoch", .integer(), "In gateway mode: legs must be joined again when it changes."),
         .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
@@ -184,7 +201,7 @@ package enum Schemas {
         .optional("endpoint", .identifier, "The endpoint that is in the call for this user."),
         .required(
             "state",
-            .choice(["invited", "ringing", "joined", "left", "declined", "busy", "missed", "unreachable"])),
+            .choice(participantStates)),
         .optional("ringDeadline", .time),
         .optional("remainingMs", .integer(), "The remaining ring time when this was written."),
         .optional("joinedAt", .time), .optional("leftAt", .time), .optional("detachedAt", .time),
@@ -227,16 +244,28 @@ package enum Schemas {
             ]), "The track that it shows; absent if it shows none."),
     ])
 
-    private static let voiceMessage = Schema.object([
-        .required("id", .identifier), .required("from", .identifier), .required("to", .identifier),
-        .required("createdAt", .time), .required("durationMs", .integer()), .required("byteCount", .integer()),
-        .required("contentType", .text()),
+    private static let sound: [Schema.Member] = [
+        .required("durationMs", .integer()), .required("byteCount", .integer()), .required("contentType", .text()),
         .required("waveform", .list(.integer(0...100), maximum: 100), "The peak of each of equal parts."),
         .required("level", .integer(-127...0), "The mean level, in decibels relative to full scale."),
-        .required(
-            "audio", .named("MediaLink"), "The URL of the audio. Not in the entries of streams, which live longer."),
-        .optional("transcript", .named("Transcript"), "The transcript, if the server transcribes voice messages."),
-    ])
+    ]
+
+    private static let voiceFile = Schema.object(
+        [
+            .required("id", .identifier, "The `file` of the message as which it is sent."),
+            .required("createdAt", .time),
+            .required("expiresAt", .time, "Unless it is sent by then, it is removed."),
+        ] + sound)
+
+    private static let voiceRecord = Schema.object(
+        [
+            .optional("file", .identifier, "Of the audio; absent of an imported message, whose audio is not here.")
+        ] + sound + [
+            .optional(
+                "transcript", .named("Transcript"),
+                "Without `segments`; absent if none was asked for, and for who left the conversation before it was made."
+            )
+        ])
 
     private static let transcript = Schema.object([
         .required("status", .choice(["pending", "complete", "failed"])),
@@ -294,9 +323,7 @@ extension Schemas {
         .required("recording", .named("Recording")), .optional("positions", positions),
     ])
 
-    private static let voiceMessageResult = Schema.object([
-        .required("message", .named("VoiceMessage")), .optional("positions", positions), isDuplicate,
-    ])
+    private static let voiceFileResult = Schema.object([.required("file", .named("VoiceFile")), isDuplicate])
 
     private static func transcriptResult(_ transcript: String) -> Schema {
         .object([.required("transcript", .named(transcript)), .optional("positions", positions)])

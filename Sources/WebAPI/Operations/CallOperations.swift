@@ -19,10 +19,18 @@ package enum CallOperations {
     private static func create(_ service: CallService) -> Operation {
         Operation(
             name: "calls.create", method: .post, path: "/v1/calls",
-            summary: "Call somebody: rings all their endpoints.",
+            summary: "Call somebody, or the members of a conversation: rings all their endpoints.",
             access: .endpoint,
             body: .object([
-                clientID, .required("callees", .list(.identifier, minimum: 1, maximum: 49)),
+                clientID,
+                .optional(
+                    "callees", .list(.identifier, minimum: 1, maximum: 49),
+                    "Whom to call, without a `conversation`. A call of one person belongs to the conversation with them."
+                ),
+                .optional(
+                    "conversation", .identifier,
+                    "Instead of callees: rings the other one, or the members of a group, if it has at most "
+                        + "\(CallRules().ringingMembers). If a call is on in it, that one is joined."),
                 .required("kind", .choice(["audio", "video"])),
                 .optional(
                     "mode", .choice(["direct", "gateway"]),
@@ -33,13 +41,10 @@ package enum CallOperations {
                 .optional("ringSeconds", .integer(10...120)), .optional("other", .choice(["hold", "end"])),
             ]),
             responses: [.created(callResponse, "It rings."), .ok(callResponse, "It was created before.")],
-            problems: [.notFound, .conflict, .clientIDReused], limit: .calls
+            problems: [.notFound, .forbidden, .conflict, .clientIDReused], limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
-            let body = try request.decode(CreateCall.self)
-            let committed = try await service.run { store, commands in
-                try commands.create(body, by: principal, id: .make(at: store.now), at: store.now, in: store)
-            }
+            let committed = try await service.create(request.decode(CreateCall.self), by: principal)
             let isNew = !committed.value.isDuplicate && !committed.value.hasJoined
             return encode(committed, status: isNew ? 201 : 200)
         }

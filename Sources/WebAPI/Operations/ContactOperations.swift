@@ -1,12 +1,14 @@
 import Accounts
 package import Friends
 import HTTPTypes
+import Messaging
 import Model
+package import Services
 
 /// Operations of contact links, and of reports to the operator.
 package enum ContactOperations {
-    package static func all(_ friends: FriendCommands) -> [Operation] {
-        [makeLink(friends), removeLink(friends), link(friends), report(friends)]
+    package static func all(_ friends: FriendCommands, _ conversations: ConversationService) -> [Operation] {
+        [makeLink(friends), removeLink(friends), link(friends, conversations), report(friends)]
     }
 
     private struct MadeLink: Encodable { var token: String }
@@ -19,7 +21,7 @@ package enum ContactOperations {
                 + "cannot be read again.",
             responses: [
                 .created(.object([.required("token", .text(), "For `GET /v1/links/{token}`: 43 characters.")]))
-            ]
+            ], feature: .always(.inviteLinks)
         ) { request in
             try .json(MadeLink(token: try await friends.makeLink(of: request.requirePrincipal())), status: 201)
         }
@@ -40,15 +42,28 @@ package enum ContactOperations {
         var user: UserProfile
     }
 
-    private static func link(_ friends: FriendCommands) -> Operation {
+    private struct GroupDocument: Encodable {
+        var kind = "group"
+        var name: String?
+        var members: Int
+    }
+
+    private static func link(_ friends: FriendCommands, _ conversations: ConversationService) -> Operation {
         Operation(
             name: "links.get", method: .get, path: "/v1/links/{token}",
-            summary: "What a link is for: a contact link has the profile of its owner.",
+            summary:
+                "What a link is for: a contact link has the profile of its owner, one of a group its name and how many are "
+                + "in it.",
             parameters: [.path("token", .text(minimum: 1, maximum: 128), "The link's token.")],
-            responses: [.ok(.named("Link"))], problems: [.notFound], limit: .searches
+            responses: [.ok(.named("Link"))], problems: [.notFound], limit: .searches,
+            feature: .always(.inviteLinks)
         ) { request in
             guard let token = request.parameters["token"] else { throw Problem.notFound("link", field: "token") }
-            return try .json(Link(user: try await friends.contact(token, for: request.requirePrincipal())))
+            let principal = try request.requirePrincipal()
+            if let group = try await conversations.linkedGroup(token, for: principal.user) {
+                return try .json(GroupDocument(name: group.name, members: group.memberCount))
+            }
+            return try .json(Link(user: try await friends.contact(token, for: principal)))
         }
     }
 
@@ -63,11 +78,16 @@ package enum ContactOperations {
                 .required("user", .identifier),
                 .required("reason", .choice(ReportRecord.Reason.allCases.map(\.rawValue))),
                 .optional("text", .text(maximum: FriendRules.reportCharacters)),
+                .optional(
+                    "conversation", .identifier,
+                    "With `number`, of a message by the user that the reporter sees: the operator gets a copy, and of up to "
+                        + "\(ReportedMessage.maxCount - 1) that the user wrote before it."),
+                .optional("number", .integer(1...Int64.max)),
             ]),
             responses: [
                 .created(.named("ReportResult"), "It is stored."), .ok(.named("ReportResult"), "It was stored before."),
             ],
-            problems: [.notFound, .clientIDReused]
+            problems: [.notFound, .forbidden, .clientIDReused]
         ) { request in
             let isDuplicate = try await friends.report(
                 request.decode(FriendCommands.Report.self), by: request.requirePrincipal())
@@ -79,8 +99,10 @@ package enum ContactOperations {
         (
             "Link",
             .object([
-                .required("kind", .text(), "`contact`. Clients ignore kinds they do not know."),
+                .required("kind", .text(), "`contact` or `group`. Clients ignore kinds they do not know."),
                 .optional("user", .named("User"), "The owner of a contact link."),
+                .optional("name", .text(), "Of the group, if it has one."),
+                .optional("members", .integer(), "How many are in the group."),
             ])
         ),
         (

@@ -31,7 +31,7 @@ package enum FriendOperations {
                 .created(.named("FriendResult"), "The request was made, or accepted one of the user."),
                 .ok(.named("FriendResult"), "There was one before."),
             ],
-            problems: [.notFound, .conflict, .clientIDReused], limit: .friendRequests
+            problems: [.notFound, .conflict, .clientIDReused], limit: .friendRequests, feature: .always(.friends)
         ) { request in
             let outcome = try await friends.request(
                 request.decode(FriendCommands.Request.self), by: request.requirePrincipal())
@@ -76,7 +76,7 @@ package enum FriendOperations {
         Operation(
             name: "friends.accept", method: .post, path: "/v1/friends/{user}/accept",
             summary: "Accept a user's request. Accepting twice changes nothing.", parameters: [user],
-            responses: [.ok(.named("FriendResult"))], problems: [.notFound, .conflict]
+            responses: [.ok(.named("FriendResult"))], problems: [.notFound, .conflict], feature: .always(.friends)
         ) { request in
             let outcome = try await friends.accept(request.identifier("user"), by: request.requirePrincipal())
             return try .json(Result(friend: outcome.value), positions: outcome.positions)

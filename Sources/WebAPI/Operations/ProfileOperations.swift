@@ -7,14 +7,14 @@ package import Services
 /// Operations of the user's own profile, of other users' profiles, and of blocks.
 package enum ProfileOperations {
     /// - Parameters:
-    ///   - presenceChanged: called when a user changes who sees their presence.
-    ///   - blocked: called when a user (the first) has blocked another.
+    ///   - presenceChanged: called when a user has changed who sees their presence, with whether it is shown if that was set.
+    ///   - receiptsChanged: called when a user changes whether others see what they have read.
     package static func all(
         _ accounts: AccountCommands, _ friends: FriendCommands, _ photos: PhotoService,
-        presenceChanged: @escaping @Sendable (UserID, Bool) -> Void,
-        blocked: @escaping @Sendable (UserID, UserID) -> Void
+        presenceChanged: @escaping @Sendable (UserID, Bool?) -> Void,
+        receiptsChanged: @escaping @Sendable (UserID) -> Void
     ) -> [Operation] {
-        me(accounts, photos, presenceChanged) + users(accounts) + blocks(accounts, friends, blocked)
+        me(accounts, photos, presenceChanged, receiptsChanged) + users(accounts) + blocks(accounts, friends)
     }
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
@@ -30,7 +30,8 @@ package enum ProfileOperations {
 
     private static func me(
         _ accounts: AccountCommands, _ photos: PhotoService,
-        _ presenceChanged: @escaping @Sendable (UserID, Bool) -> Void
+        _ presenceChanged: @escaping @Sendable (UserID, Bool?) -> Void,
+        _ receiptsChanged: @escaping @Sendable (UserID) -> Void
     ) -> [Operation] {
         [
             Operation(
@@ -47,7 +48,9 @@ package enum ProfileOperations {
                     .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
                     .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
                     .optional("presence", .choice(["everyone", "nobody"])),
-                    .optional("reach", .choice(Reach.allCases.map(\.rawValue))),
+                    .optional("reach", .choice(Reach.allCases.map(\.rawValue))), .optional("receipts", .boolean),
+                    .optional("lastSeen", .choice(LastSeenVisibility.allCases.map(\.rawValue))),
+                    .optional("messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue))),
                 ]),
                 responses: [.ok(.named("Me"))]
             ) { request in
@@ -55,7 +58,10 @@ package enum ProfileOperations {
                 let change = try request.decode(ProfileUpdate.self)
                 let outcome = try await accounts.updateProfile(of: principal, change)
                 await photos.discard(outcome.removedFile)
-                if let presence = change.presence { presenceChanged(principal.user, presence == .everyone) }
+                if change.presence != nil || change.lastSeen != nil {
+                    presenceChanged(principal.user, change.presence.map { $0 == .everyone })
+                }
+                if change.receipts != nil { receiptsChanged(principal.user) }
                 return try .json(outcome.value, positions: outcome.positions)
             },
         ]
@@ -71,7 +77,7 @@ package enum ProfileOperations {
                     .query("query", .text(minimum: 2, maximum: 254), isRequired: true, "The search text."), limit,
                     cursor,
                 ],
-                responses: [.ok(userList)], limit: .searches
+                responses: [.ok(userList)], limit: .searches, feature: .always(.userSearch)
             ) { request in
                 guard let query = request.parameters["query"] else {
                     throw Problem.invalid("query", "The query is missing: add `?query=`.")
@@ -93,7 +99,7 @@ package enum ProfileOperations {
     }
 
     private static func blocks(
-        _ accounts: AccountCommands, _ friends: FriendCommands, _ blocked: @escaping @Sendable (UserID, UserID) -> Void
+        _ accounts: AccountCommands, _ friends: FriendCommands
     ) -> [Operation] {
         let user = Operation.Parameter.path("user", .identifier, "The user's id.")
         return [
@@ -116,7 +122,6 @@ package enum ProfileOperations {
             ) { request in
                 let (user, principal) = (try request.identifier("user") as UserID, try request.requirePrincipal())
                 let outcome = try await friends.block(user, by: principal)
-                blocked(principal.user, user)
                 return OperationResponse(status: 204, body: [], positions: outcome.positions)
             },
             Operation(

@@ -10,25 +10,36 @@ package enum ServerOperations {
         var signUp: String
         var voice: VoiceLimits
         var transcribes: Bool
+        var features: [String: Bool]
+        var messages: MessageLimits
 
         struct VoiceLimits: Encodable {
             var maxSeconds: Int
             var maxBytes: Int
             var recording: Bool
         }
+
+        struct MessageLimits: Encodable { var keepDays: Int }
     }
 
     /// - Parameters:
     ///   - records: whether voice messages can be recorded here.
+    ///   - keepDays: how long messages are kept; 0 for ever.
+    ///   - features: what the operator has disabled.
     ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
-        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool,
-        keys: @escaping @Sendable () -> String
+        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool, keepDays: Int,
+        features: FeatureFlags, keys: @escaping @Sendable () -> String
     ) -> [Operation] {
-        let about = About(
-            version: version, signUp: signUp,
-            voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit, recording: records),
-            transcribes: transcribes)
+        let about: @Sendable () -> About = {
+            About(
+                version: version, signUp: signUp,
+                voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit, recording: records),
+                transcribes: transcribes,
+                features: Dictionary(
+                    uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
+                messages: .init(keepDays: keepDays))
+        }
         return [
             Operation(
                 name: "server.get", method: .get, path: "/v1/server", summary: "Information about this server.",
@@ -50,9 +61,21 @@ package enum ServerOperations {
                             .required(
                                 "transcribes", .boolean,
                                 "Whether voice messages are transcribed, and recordings on request."),
+                            .required(
+                                "messages",
+                                .object([
+                                    .required(
+                                        "keepDays", .integer(),
+                                        "Days after which messages are erased; 0: they are kept for ever. A group's "
+                                            + "settings may say fewer.")
+                                ])),
+                            .required(
+                                "features",
+                                .object(Feature.allCases.map { .required($0.rawValue, .boolean, $0.meaning) }),
+                                "What the operator may disable. A feature that is absent is enabled."),
                         ]))
                 ]
-            ) { _ in try .json(about) },
+            ) { _ in try .json(about()) },
             Operation(
                 name: "server.keys", method: .get, path: "/.well-known/jwks.json",
                 summary: "The public keys of the server's access tokens (RFC 7517).", access: .anyone,

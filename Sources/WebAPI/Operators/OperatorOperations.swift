@@ -14,7 +14,7 @@ package enum OperatorOperations {
             + OperatorUserOperations.all(accounts, keys.audit)
             + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? []) + OperatorKeyOperations.all(keys)
             + OperatorWebhookOperations.all(webhooks)
-            + OperatorReportOperations.all(friends)
+            + OperatorReportOperations.all(friends, keys.audit)
     }
 
     package static let schemas: [(String, Schema)] =

@@ -44,6 +44,8 @@ package struct DocumentOperation: Sendable {
             case bytes([UInt8])
             /// A part of a file.
             case file(FileBody)
+            /// Parts that are made while they are sent, each after the client has taken the one before.
+            case parts(@Sendable (_ write: ([UInt8]) async throws -> Void) async throws -> Void)
         }
 
         package var status: Int

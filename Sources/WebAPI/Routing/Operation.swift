@@ -53,6 +53,10 @@ package struct Operation: Sendable {
             Self(status: 201, description: description, schema: schema)
         }
 
+        static func accepted(_ schema: Schema, _ description: String = "Accepted.") -> Self {
+            Self(status: 202, description: description, schema: schema)
+        }
+
         static let noContent = Self(status: 204, description: "Done. There is no content.", schema: nil)
     }
 
@@ -72,6 +76,8 @@ package struct Operation: Sendable {
     var limit: RequestLimit = .requests
     /// Of one whose method is not GET: that it writes nothing to the store.
     var isReadOnly = false
+    /// What the operator may have disabled; nil for what is always possible.
+    var feature: FeatureRequirement?
     var run: @Sendable (OperationRequest) async throws -> OperationResponse
 
     /// Whether it writes to the store, so that it is refused while the disk is full.
@@ -87,8 +93,16 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case signals
     case searches
     case friendRequests
+    /// Creating conversations and adding people.
+    case conversations
+    /// Sending and editing messages of one conversation, so that a queue that has reached it does not keep the others.
+    case messages
+    /// Sending and editing messages of all conversations, which is counted as well.
+    case allMessages
     case voiceMessages
     case photos
+    /// Exports of conversations.
+    case exports
     case credentials
     case signUps
     /// Requests of one server key.

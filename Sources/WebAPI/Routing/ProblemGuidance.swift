@@ -17,6 +17,9 @@ extension Problem.Kind {
             "It collides with the present state, such as an address that is taken or two offers at once; `winner` is "
                 + "then the offer that came first."
         case .clientIDReused: "The `clientID` was sent before with another request."
+        case .predecessorMissing:
+            "A message that the request names by its client id, as `client:<id>` or in `afterClientID`, is not stored: it "
+                + "was refused, or has not arrived."
         case .answeredElsewhere: "Another endpoint of the user accepted or declined the call."
         case .callEnded: "The call is over; its document has `endReason`."
         case .gone:
@@ -29,6 +32,9 @@ extension Problem.Kind {
         case .preconditionRequired: "The operation needs `If-Match`."
         case .rateLimited: "A limit on requests was reached; `RateLimit-Policy` names it."
         case .quotaExceeded: "The user's files have as many bytes as `media.userBytes` allows."
+        case .featureDisabled:
+            "The operator has disabled the feature that `feature` names, by a setting of "
+                + "[features](/docs/settings#features)."
         case .providerNotConfigured: "It needs a part that this server is not configured with, such as transcription."
         case .unavailable: "The server is starting, stopping, or has more to do than it can."
         case .storageFull: "The server's disk is full. Reads go on."
@@ -48,12 +54,16 @@ extension Problem.Kind {
         case .notFound: "Remove it from what is shown."
         case .conflict: "Read the present state, and decide anew. After two offers: roll back, and answer `winner`."
         case .clientIDReused: "Use a new `clientID` for each request, and the same one for its repetitions only."
+        case .predecessorMissing:
+            "Send the missing message first, and repeat the request. If that was refused for good: name the one before it "
+                + "in `afterClientID`, and drop what names it by `client:<id>`."
         case .answeredElsewhere, .callEnded: "Stop ringing, and show what the call's document says."
         case .gone: "Read the present state of what the events are about, and go on from `next`."
         case .preconditionFailed: "Get the present state, and repeat the request with its entity tag."
         case .payloadTooLarge: "Send less: the limit is in the operation's description."
         case .rateLimited: "Wait for `Retry-After` seconds, then repeat the request."
         case .quotaExceeded: "Have the user remove recordings or voice messages."
+        case .featureDisabled: "Hide the feature; `GET /v1/server` says which are enabled."
         case .providerNotConfigured: "Hide the function; `GET /v1/server` says what is configured."
         case .unavailable: "Repeat the request after `Retry-After` seconds, with the same `clientID`."
         case .storageFull: "Repeat it later, with the same `clientID`; the operator has to make room."

@@ -32,6 +32,11 @@ struct RealtimeParameters: DecodableWithConfiguration {
         var values: [String: String] = [:]
         for parameter in parameters {
             let name = Name(stringValue: parameter.name)
+            // In a query it is written so too.
+            if case .boolean = parameter.schema, let flag = try? container.decode(Bool.self, forKey: name) {
+                values[parameter.name] = String(flag)
+                continue
+            }
             if case .value(let text)? = try container.decodeIfPresent(Text.self, forKey: name) {
                 values[parameter.name] = text
             }

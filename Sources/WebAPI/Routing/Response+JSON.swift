@@ -46,6 +46,11 @@ extension Response {
                 try await file.send { try await writer.write(ByteBuffer(bytes: $0)) }
                 try await writer.finish(nil)
             }
+        case .parts(let send):
+            body = .init { writer in
+                try await send { try await writer.write(ByteBuffer(bytes: $0)) }
+                try await writer.finish(nil)
+            }
         }
         self.init(status: .init(code: output.status), headers: headers, body: body)
     }

@@ -23,22 +23,26 @@ package struct RouteTable: Sendable {
     private let byName: [String: Operation]
     private let authenticator: RequestAuthenticator
     private let operators: OperatorAuthenticator?
+    private let features: FeatureFlags
     private let isStorageFull: @Sendable () -> Bool
     private let logger: Logger
 
     /// - Parameters:
     ///   - operators: authenticates the operations of the operator's port.
+    ///   - features: what is disabled is refused before it does any work.
     ///   - isStorageFull: whether operations that write are refused, before they do any work.
     package init(
         operations: [Operation], documents: [DocumentOperation] = [], schemas: [(String, Schema)],
         about: OpenAPIDocument.About = .api, version: String, authenticator: RequestAuthenticator,
-        operators: OperatorAuthenticator? = nil, isStorageFull: @escaping @Sendable () -> Bool = { false },
+        operators: OperatorAuthenticator? = nil, features: FeatureFlags = FeatureFlags(),
+        isStorageFull: @escaping @Sendable () -> Bool = { false },
         logger: Logger
     ) {
         self.operations = operations
         self.documents = documents
         self.authenticator = authenticator
         self.operators = operators
+        self.features = features
         self.isStorageFull = isStorageFull
         self.logger = logger
         byName = Dictionary(
@@ -81,11 +85,13 @@ package struct RouteTable: Sendable {
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
         do {
             try authenticator.admit(operation.limit, of: principal)
+            try features.check(operation, nil)
             if operation.writes { try checkStorage() }
             if !operation.parameters.isEmpty {
                 request.parameters =
                     try request.decode(RealtimeParameters.self, configuration: operation.parameters).values
             }
+            try authenticator.admit(operation.limit, of: principal, in: request.parameters["conversation"])
             return .success(try await run(operation, request))
         } catch {
             return .failure(problem(for: error, in: operation.name))
@@ -100,6 +106,7 @@ package struct RouteTable: Sendable {
                 operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
             try await admit(request, &operationRequest, context, to: operation)
+            try features.check(operation, nil)
             if operation.writes { try checkStorage() }
             if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
             let response = try await run(operation, operationRequest)
@@ -125,12 +132,13 @@ package struct RouteTable: Sendable {
             operationRequest.key = try operators?.admit(keyRequest(.operator), counted: context.counted)
             operationRequest.operatorToken = BearerToken.read(from: request.headers[.authorization])
         case .anyone, .user, .endpoint:
-            operationRequest.principal = try await authenticator.admit(
-                AdmissionRequest(
-                    limit: operation.limit, from: context,
-                    credential: operation.access == .anyone
-                        ? .none : .accessToken(authorization: request.headers[.authorization]),
-                    endpoint: Self.endpoint(of: request, for: operation)))
+            var admission = AdmissionRequest(
+                limit: operation.limit, from: context,
+                credential: operation.access == .anyone
+                    ? .none : .accessToken(authorization: request.headers[.authorization]),
+                endpoint: Self.endpoint(of: request, for: operation))
+            admission.conversation = operationRequest.parameters["conversation"]
+            operationRequest.principal = try await authenticator.admit(admission)
         }
     }
 
@@ -168,6 +176,7 @@ package struct RouteTable: Sendable {
     }
 
     private func run(_ operation: Operation, _ request: OperationRequest) async throws -> OperationResponse {
+        try features.check(operation, request)
         var response = try await operation.run(request)
         response.positions = response.positions.filter { stream, _ in
             request.principal.map { stream.isOwn(of: $0) } ?? false

@@ -1,4 +1,5 @@
 import Calls
+import Messaging
 import Model
 import Webhooks
 
@@ -48,6 +49,14 @@ package enum EventSchemas {
         case .friendRequested: "A user was asked to become a friend. What a block withholds is no event."
         case .friendAccepted: "A user's request to become a friend was accepted."
         case .friendRemoved: "A friendship was ended, by a block too. The deletion of a user is `user.deleted`."
+        case .conversationCreated: "A conversation is new."
+        case .conversationUpdated: "A group has another name or other settings."
+        case .conversationMember:
+            "Somebody has joined a conversation, is invited, has left it or has another role. That a request to write was "
+                + "declined is no event."
+        case .messageCreated: "A message was sent. What a block withholds is no event; nor is its text in any."
+        case .messageEdited: "A message has another text."
+        case .messageDeleted: "A message was deleted for everybody."
         case .recordingReady: "The files of a recording are complete."
         case .transcriptReady: "The transcript of a recording is complete, or failed."
         case .webhookTest: "The operator tests the webhook: `switchboard webhook test`."
@@ -69,6 +78,9 @@ package enum EventSchemas {
         case .callAnswered, .callMissed: "CallEventData"
         case .callEnded: "CallEndedData"
         case .friendRequested, .friendAccepted, .friendRemoved: "FriendEventData"
+        case .conversationCreated, .conversationUpdated: "ConversationEventData"
+        case .conversationMember: "ConversationMemberEventData"
+        case .messageCreated, .messageEdited, .messageDeleted: "MessageEventData"
         case .recordingReady: "RecordingReadyData"
         case .transcriptReady: "TranscriptReadyData"
         case .webhookTest: "WebhookTestData"
@@ -79,6 +91,12 @@ package enum EventSchemas {
     private static let party = Schema.object([
         .required("user", .identifier), externalID, .optional("displayName", .text()),
     ])
+    private static let ofConversation: [Schema.Member] = [
+        .required("conversation", .identifier), .required("kind", .choice(ConversationKind.allCases.map(\.rawValue))),
+        .required(
+            "version", .integer(),
+            "The conversation's sequence: of two events about one thing, the higher one is newer."),
+    ]
     private static let device = Schema.object([
         .required("id", .identifier), .required("name", .text()), .required("platform", .text()),
         .required("isConnected", .boolean, "Whether a client on it has a realtime session, and so rings by itself."),
@@ -124,6 +142,29 @@ package enum EventSchemas {
                 ofUser + [
                     .required("by", .named("EventParty"), "Who asked, accepted or ended the friendship.")
                 ])
+        ),
+        ("ConversationEventData", .object(ofConversation)),
+        (
+            "ConversationMemberEventData",
+            .object(
+                ofUser + [
+                    .required("role", .choice(MemberRole.allCases.map(\.rawValue))),
+                    .required("state", .choice(MemberState.allCases.map(\.rawValue))),
+                ] + ofConversation)
+        ),
+        (
+            "MessageEventData",
+            .object(
+                ofUser + [
+                    .required("number", .integer(), "Of the message, in the conversation."),
+                    .required("messageKind", .choice(Message.Kind.allCases.map(\.rawValue))),
+                    .optional("call", .identifier, "Of kind `call`: the call has events of its own."),
+                    .required("sentAt", .time),
+                    .required("mentions", .list(.identifier), "The users whom it mentions."),
+                    .optional(
+                        "to", .named("EventParty"),
+                        "The other one of two people, unless they have to accept first that the author writes to them."),
+                ] + ofConversation)
         ),
         (
             "CallEndedData",

@@ -49,7 +49,7 @@ package enum ServerCallOperations {
                     clientID: body.clientID, caller: try store.user(caller, field: "caller").id,
                     callees: try callees.enumerated().map { try store.user($1, field: "callees[\($0)]").id },
                     kind: body.kind, ringSeconds: body.ringSeconds, actor: key.actor)
-                let outcome = try commands.createServerCall(create, id: .make(at: store.now), at: store.now, in: store)
+                let outcome = try CallService.create(create, commands, in: store)
                 if !outcome.isDuplicate { try store.insert(key.audit("server.calls.create", outcome.call.id.text)) }
                 return outcome
             }

@@ -29,6 +29,8 @@ package struct AdmissionRequest: Sendable {
     package var limit: RequestLimit
     /// The client's address for rate limits.
     package var address: String
+    /// The conversation that the path names, whose limit counts too.
+    package var conversation: String?
     package var credential: Credential
     package var endpoint: Endpoint
     /// Is told what the limit has left, for the response.

@@ -23,6 +23,8 @@ package enum RequestRate: Hashable, Sendable {
 package final class RequestAuthenticator: RealtimeAuthenticator {
     /// How many users may share an address, such as that of an office.
     package static let usersPerAddress = 20
+    /// In how many conversations a user may write as often as in one.
+    package static let busyConversations = 5
 
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
@@ -73,7 +75,8 @@ extension RequestAuthenticator {
         case .signature(let verify):
             principal = try verify()
         }
-        try take(request.limit, of: principal.user.text, counted: request.counted)
+        try take(request.limit.ofUser, of: principal.user.text, counted: request.counted)
+        try take(request.limit, of: principal.user, in: request.conversation, counted: request.counted)
         if case .required(nil) = request.endpoint {
             throw Problem(
                 .invalidRequest, "Name the endpoint: `Switchboard-Endpoint: <id> <secret>`.",
@@ -88,7 +91,12 @@ extension RequestAuthenticator {
     /// Counts a request of a realtime session, whose token and endpoint were checked when it began. Throws
     /// `rate_limited` if there were too many.
     func admit(_ limit: RequestLimit, of principal: Principal) throws {
-        try take(limit, of: principal.user.text)
+        try take(limit.ofUser, of: principal.user.text)
+    }
+
+    /// Counts a request of a realtime session against the limit of the conversation that it names, if there is one.
+    func admit(_ limit: RequestLimit, of principal: Principal, in conversation: String?) throws {
+        try take(limit, of: principal.user, in: conversation)
     }
 
     private func endpoint(header: String, of principal: Principal) async throws -> EndpointID {
@@ -146,6 +154,15 @@ extension RequestAuthenticator {
 extension RequestAuthenticator {
     private func admit(address: String) throws { try take(.address, of: address) }
 
+    private func take(
+        _ limit: RequestLimit, of user: UserID, in conversation: String?, counted: CountedLimit? = nil
+    ) throws {
+        guard limit.ofUser != limit else { return }
+        // As ids are written, so that a conversation has one bucket; what is none has one for all.
+        let id = conversation.flatMap { ConversationID($0)?.text } ?? ""
+        try take(limit, of: "\(user) \(id)", counted: counted)
+    }
+
     /// - Parameter counted: is told what the limit has left.
     func take(_ limit: RequestLimit, of key: String, counted: CountedLimit? = nil) throws {
         guard limit != .none else { return }
@@ -157,6 +174,11 @@ extension RequestAuthenticator {
             throw Problem(.rateLimited, "Too many requests: wait a moment.", retryAfter: wait)
         }
     }
+}
+
+extension RequestLimit {
+    /// What is counted for a user over all conversations; the limit itself, where it does not count each alone.
+    fileprivate var ofUser: Self { self == .messages ? .allMessages : self }
 }
 
 /// Limits requests to one rate; exactly one of the two limiters is set.

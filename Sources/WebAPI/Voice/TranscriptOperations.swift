@@ -1,4 +1,5 @@
 import Calls
+import Messaging
 import Model
 package import Services
 import Storage
@@ -9,50 +10,92 @@ extension RecordingTranscript: TranscriptDocument {}
 
 /// Transcripts of voice messages, and of recordings of calls.
 package enum TranscriptOperations {
-    package static func all(_ voice: VoiceService, _ recordings: RecordingTranscriptService) -> [Operation] {
-        requests(voice).all + requests(recordings).all
+    package static func all(
+        _ messages: ConversationService, _ voice: VoiceService, _ recordings: RecordingTranscriptService
+    ) -> [Operation] {
+        requests(messages, voice).all + requests(recordings).all
     }
 
     package static func documents(
-        _ voice: VoiceService, _ recordings: RecordingTranscriptService
+        _ messages: ConversationService, _ voice: VoiceService, _ recordings: RecordingTranscriptService
     ) -> [DocumentOperation] {
-        [requests(voice).saving, requests(recordings).saving]
+        [requests(messages, voice).saving, requests(recordings).saving]
     }
 
-    private static func requests(_ service: VoiceService) -> TranscriptRequests<Entities.VoiceMessage, FileTranscript> {
-        let read = { @Sendable (id: VoiceMessageID, principal: Principal) in
-            try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }
+    private struct MessageName: Sendable {
+        let conversation: ConversationID
+        let number: Int64
+    }
+
+    private static func requests(
+        _ service: ConversationService, _ voice: VoiceService
+    ) -> TranscriptRequests<MessageName, FileTranscript> {
+        let read = { @Sendable (name: MessageName, principal: Principal) in
+            try await service.read { store, commands in
+                try commands.transcript(of: name.number, in: name.conversation, by: principal.user, store: store)
+            }
         }
         return TranscriptRequests(
             texts: .init(
-                tag: "voice", path: "/v1/voice-messages/{message}/transcript", parameter: "message",
-                parameterDescription: "The voice message's id.", schema: "Transcript",
-                reading: "The transcript of a voice message.",
+                tag: "messages", path: "/v1/conversations/{conversation}/messages/{number}/transcript",
+                parameters: [
+                    ConversationOperations.conversation,
+                    .path("number", .integer(1...Int64.max), "The message's number."),
+                ], schema: "Transcript",
+                reading: "The transcript of a voice message, with its segments.",
                 asking:
-                    "Transcribe a voice message, or retry after a failure. `voice.transcribed` in both users' streams "
-                    + "reports the result.",
-                saving: "The transcript of a voice message as plain text, SRT or WebVTT.", problems: [.notFound]),
+                    "Transcribe a voice message, or retry after a failure. The message has the result, with another "
+                    + "`textVersion`.",
+                saving: "The transcript of a voice message as plain text, SRT or WebVTT.",
+                problems: [.notFound, .forbidden, .conflict]),
+            identify: { parameters in
+                guard let number = parameters["number"].flatMap({ Int64($0) }), number > 0 else {
+                    throw Problem.invalid("number", "number must be a whole number from 1.")
+                }
+                return MessageName(conversation: try identifier("conversation", parameters), number: number)
+            },
             read: read,
-            ask: { try await service.requestTranscript(of: $0, by: $1) },
-            file: { id, principal in
-                let transcript = try await read(id, principal)
-                return (transcript, { service.text(of: transcript, as: $0) })
+            ask: { name, principal in
+                try await service.store.write { store in
+                    _ = try service.commands.voiceFile(
+                        name.number, in: name.conversation, by: principal.user, store: store)
+                    guard voice.transcribes else {
+                        throw Problem(.providerNotConfigured, "This server has no transcription provider.")
+                    }
+                    return try service.commands.requestTranscript(
+                        of: name.number, in: name.conversation, by: principal.user, store: store)
+                }
+            },
+            file: { name, principal in
+                let transcript = try await read(name, principal)
+                return (transcript, { voice.text(of: transcript, as: $0) })
             })
+    }
+
+    private static func identifier<Entity>(
+        _ name: String, _ parameters: [String: String]
+    ) throws -> Identifier<Entity> {
+        guard let id = parameters[name].flatMap({ Identifier<Entity>($0) }) else {
+            throw Problem.invalid(name, "\(name) must be a UUID.")
+        }
+        return id
     }
 
     private static func requests(
         _ service: RecordingTranscriptService
-    ) -> TranscriptRequests<Entities.Recording, RecordingTranscript> {
+    ) -> TranscriptRequests<RecordingID, RecordingTranscript> {
         TranscriptRequests(
             texts: .init(
-                tag: "recordings", path: "/v1/recordings/{recording}/transcript", parameter: "recording",
-                parameterDescription: "The recording's id.", schema: "RecordingTranscript",
+                tag: "recordings", path: "/v1/recordings/{recording}/transcript",
+                parameters: [.path("recording", .identifier, "The recording's id.")],
+                schema: "RecordingTranscript",
                 reading: "The transcript of a recording, with its speakers, as far as it is transcribed.",
                 asking:
                     "Transcribe a recording, or retry the tracks that failed. `recording.transcribed` in the streams "
                     + "of all users that it belongs to reports the result.",
                 saving: "The transcript of a recording, with its speakers, as plain text, SRT or WebVTT.",
                 problems: [.notFound, .conflict]),
+            identify: { try identifier("recording", $0) },
             read: { id, principal in
                 try await service.store.read { try service.commands.transcript(of: id, by: principal, in: $0) }
             },

@@ -10,14 +10,13 @@ protocol TranscriptDocument: Encodable, Sendable {
 }
 
 /// The operations that read, request and download a transcript, which are the same for every kind of resource.
-struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
+struct TranscriptRequests<ID: Sendable, Transcript: TranscriptDocument>: Sendable {
     /// The paths and descriptions of the operations.
     struct Texts: Sendable {
         /// The prefix of the operations' names.
         let tag: String
         let path: String
-        let parameter: String
-        let parameterDescription: String
+        let parameters: [Operation.Parameter]
         let schema: String
         let reading: String
         let asking: String
@@ -26,9 +25,9 @@ struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
         let problems: [Problem.Kind]
     }
 
-    typealias ID = Identifier<Entity>
-
     let texts: Texts
+    /// Which one the parameters of a request name.
+    let identify: @Sendable ([String: String]) throws -> ID
     let read: @Sendable (ID, Principal) async throws -> Transcript
     let ask: @Sendable (ID, Principal) async throws -> Committed<Transcript>
     /// Returns the transcript, and a function that formats it as a file.
@@ -36,10 +35,6 @@ struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
 
     private struct ResponseBody: Encodable {
         let transcript: Transcript
-    }
-
-    private var parameter: Operation.Parameter {
-        .path(texts.parameter, .identifier, texts.parameterDescription)
     }
 
     private var responseSchema: Schema {
@@ -51,22 +46,22 @@ struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
     private var getting: Operation {
         Operation(
             name: texts.tag + ".transcript", method: .get, path: texts.path, summary: texts.reading,
-            parameters: [parameter], responses: [.ok(responseSchema)], problems: texts.problems
-        ) { [read, name = texts.parameter] request in
+            parameters: texts.parameters, responses: [.ok(responseSchema)], problems: texts.problems
+        ) { [read, identify] request in
             let principal = try request.requirePrincipal()
-            return try .json(ResponseBody(transcript: try await read(try request.identifier(name), principal)))
+            return try .json(ResponseBody(transcript: try await read(try identify(request.parameters), principal)))
         }
     }
 
     private var asking: Operation {
         Operation(
             name: texts.tag + ".transcribe", method: .post, path: texts.path, summary: texts.asking,
-            parameters: [parameter], body: .object([]),
+            parameters: texts.parameters, body: .object([]),
             responses: [.ok(responseSchema, "Its current state: pending, or complete if it was transcribed before.")],
             problems: texts.problems + [.providerNotConfigured], limit: .voiceMessages
-        ) { [ask, name = texts.parameter] request in
+        ) { [ask, identify] request in
             let principal = try request.requirePrincipal()
-            let committed = try await ask(try request.identifier(name), principal)
+            let committed = try await ask(try identify(request.parameters), principal)
             return try .json(
                 ResponseBody(transcript: committed.value),
                 positions: committed.positions.filter { $0.key == .user(principal.user) })
@@ -78,15 +73,15 @@ struct TranscriptRequests<Entity, Transcript: TranscriptDocument>: Sendable {
         return DocumentOperation(
             name: texts.tag + ".transcriptFile", method: .get, path: texts.path + "/{format}",
             summary: texts.saving, tag: texts.tag,
-            parameters: [parameter, .path("format", formats, "The kind of file.")],
+            parameters: texts.parameters + [.path("format", formats, "The kind of file.")],
             outcomes: [
                 .init(
                     status: 200, description: "The file.", contentType: TranscriptFormat.text.contentType,
                     otherContentTypes: [TranscriptFormat.srt, .vtt].map(\.contentType))
             ], problems: [.notFound, .conflict]
-        ) { [file, name = texts.parameter] request in
+        ) { [file, identify] request in
             let principal = try request.requirePrincipal()
-            let id: ID = try request.identifier(name)
+            let id = try identify(request.parameters)
             guard let format = request.parameters["format"].flatMap(TranscriptFormat.init) else {
                 throw Problem.invalid("format", "The format must be text, srt or vtt.")
             }

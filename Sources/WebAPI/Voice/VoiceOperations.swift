@@ -1,16 +1,17 @@
 import HTTPTypes
+import Messaging
 import Model
 package import Services
 import Storage
 import Voice
 
-/// Operations of voice messages. Audio is only transferred over HTTP.
+/// Operations of the sound of voice messages before it is sent. Audio is only transferred over HTTP.
 package enum VoiceOperations {
     private static let types = ["audio/ogg", "audio/webm"]
-    private static let messageParameter = Operation.Parameter.path("message", .identifier, "The voice message's id.")
-    static let responseSchema = Schema.named("VoiceMessageResult")
+    private static let path = "/v1/voice-files"
+    static let responseSchema = Schema.named("VoiceFileResult")
 
-    package static func all(_ service: VoiceService) -> [Operation] { [list(service), get(service), remove(service)] }
+    package static func all(_ service: VoiceService) -> [Operation] { [discard(service)] }
 
     /// - Parameters:
     ///   - recorder: records messages through the media gateway.
@@ -18,31 +19,30 @@ package enum VoiceOperations {
     package static func documents(
         _ service: VoiceService, _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?
     ) -> [DocumentOperation] {
-        [create(service, recorder, issuer)]
+        [upload(service, recorder, issuer)]
     }
 
-    private static func create(
+    private static func upload(
         _ service: VoiceService, _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?
     ) -> DocumentOperation {
         let rules = service.commands.rules
         return DocumentOperation(
-            name: "voice.create", method: .post, path: "/v1/voice-messages",
+            name: "voice.upload", method: .post, path: path,
             summary:
-                "Send a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and "
-                + "\(rules.byteLimit) bytes. Or start recording one with an offer that sends audio, as WHIP does "
-                + "(RFC 9725).",
+                "Upload the sound of a voice message: a file with Opus, of at most \(rules.secondsLimit) seconds and "
+                + "\(rules.byteLimit) bytes. `messages.send` sends it, within \(rules.unsentSeconds / 3600) hours. Or start "
+                + "recording one with an offer that sends audio, as WHIP does (RFC 9725).",
             tag: "voice",
             parameters: [
-                .query("to", .identifier, isRequired: true, "The recipient."),
                 .query(
                     "clientID", .identifier,
-                    "A UUID from the client, required with a file; a request repeated with it is executed once."),
+                    "A UUID from the client, required with a file; a request repeated with it is executed once.")
             ],
             bodyTypes: types + [WHIPOperations.sdp], bodySchema: .bytes, bodyLimit: rules.byteLimit,
             bodyLimits: [WHIPOperations.sdp: RouteTable.maximumBody],
             outcomes: [
                 .init(
-                    status: 201, description: "The message was sent, or an offer was answered and recording has begun.",
+                    status: 201, description: "The file is kept, or an offer was answered and recording has begun.",
                     contentType: "application/json", schema: responseSchema,
                     alternative: (WHIPOperations.sdp, .bytes),
                     headers: [
@@ -51,7 +51,7 @@ package enum VoiceOperations {
                         ("Accept-Patch", "The media type that PATCH accepts."),
                     ]),
                 .init(
-                    status: 200, description: "It was sent before.", contentType: "application/json",
+                    status: 200, description: "It was kept before.", contentType: "application/json",
                     schema: responseSchema),
             ],
             problems: [.notFound, .conflict, .clientIDReused, .quotaExceeded], limit: .voiceMessages
@@ -60,96 +60,87 @@ package enum VoiceOperations {
                 return try await VoiceRecordingOperations.open(recorder, issuer, request)
             }
             let principal = try request.requirePrincipal()
-            let envelope = VoiceEnvelope(
-                to: try request.identifier("to"), clientID: try request.identifier("clientID"))
-            let sent = try await service.send(envelope, by: principal, receiving: request.receive)
-            let response = try await response(for: sent, service, principal)
-            return .init(
-                status: response.status, body: .bytes(response.bodyWithPositions), contentType: "application/json")
+            let clientID = try request.identifier("clientID", of: ClientID.self)
+            let made = try await service.keep(clientID, by: principal, receiving: request.receive)
+            let response = response(for: made, rules)
+            return .init(status: response.status, body: .bytes(response.body), contentType: "application/json")
         }
     }
 
-    /// The response to the sender of a message.
-    static func response(
-        for sent: SentVoice, _ service: VoiceService, _ principal: Principal
-    ) async throws -> OperationResponse {
-        let document = try await service.store.read {
-            try service.documents([sent.message], for: principal, in: $0)
-        }
-        return try .json(
-            Sent(message: document[0], duplicate: sent.isDuplicate ? true : nil),
-            status: sent.isDuplicate ? 200 : 201, positions: sent.positions)
-    }
-
-    private static func list(_ service: VoiceService) -> Operation {
+    private static func discard(_ service: VoiceService) -> Operation {
         Operation(
-            name: "voice.list", method: .get, path: "/v1/voice-messages",
-            summary: "The voice messages between the user and another, the newest first.",
-            parameters: [
-                .query("with", .identifier, isRequired: true, "The other user."),
-                .query("limit", .integer(1...100), "How many at most; the default is 50."),
-                .query("cursor", .text(), "The `nextCursor` of the previous page."),
-            ],
-            responses: [
-                .ok(
-                    .object([
-                        .required("messages", .list(.named("VoiceMessage"))), .optional("nextCursor", .text()),
-                    ]))
-            ]
+            name: "voice.discard", method: .delete, path: path + "/{file}",
+            summary: "Discard a voice file that is not sent. Discarding twice changes nothing.",
+            parameters: [.path("file", .identifier, "The file's id.")], problems: [.conflict]
         ) { request in
             let principal = try request.requirePrincipal()
-            let other = try request.identifier("with", of: UserID.self)
-            let limit = try request.integer("limit", in: 1...100, default: 50)
-            let cursor = try request.parameters["cursor"].map { _ in
-                try request.identifier("cursor", of: VoiceMessageID.self)
-            }
-            let page = try await service.store.read { store in
-                let page = try service.commands.list(
-                    with: other, before: cursor, limit: limit, by: principal, in: store)
-                return Page(
-                    messages: try service.documents(page.messages, for: principal, in: store),
-                    nextCursor: page.next)
-            }
-            return try .json(page)
+            try await service.discard(try request.identifier("file"), by: principal)
+            return .noContent
         }
     }
 
-    private static func get(_ service: VoiceService) -> Operation {
+    /// The response to the author of a file.
+    static func response(for made: MadeVoiceFile, _ rules: VoiceRules) -> OperationResponse {
+        var writer = JSONWriter(capacity: 1024)
+        writer.object { writer in
+            writer.name("file")
+            writer.object { writer in
+                writer.member("id", made.file.id)
+                writer.member("createdAt", made.file.createdAt)
+                writer.member("expiresAt", made.file.createdAt.adding(seconds: rules.unsentSeconds))
+                made.file.audio.writeMembers(to: &writer)
+            }
+            if made.isDuplicate { writer.member("duplicate", true) }
+        }
+        return OperationResponse(status: made.isDuplicate ? 200 : 201, body: writer.bytes)
+    }
+}
+
+/// Operations of voice messages that were sent.
+package enum VoiceMessageOperations {
+    package static func all(_ service: ConversationService, _ links: MediaLinks) -> [Operation] {
+        [audio(service, links), listen(service)]
+    }
+
+    private static let message = [ConversationOperations.conversation, MessageOperations.number]
+
+    private static func audio(_ service: ConversationService, _ links: MediaLinks) -> Operation {
         Operation(
-            name: "voice.get", method: .get, path: "/v1/voice-messages/{message}", summary: "One voice message.",
-            parameters: [messageParameter], responses: [.ok(.object([.required("message", .named("VoiceMessage"))]))],
-            problems: [.notFound]
+            name: "messages.audio", method: .get, path: "/v1/conversations/{conversation}/messages/{number}/audio",
+            summary:
+                "A link to the audio of a voice message: Ogg with Opus, for this user. It works for a while, and as long as "
+                + "the user sees the message.",
+            parameters: message, responses: [.ok(.object([.required("audio", .named("MediaLink"))]))],
+            problems: [.notFound, .conflict, .predecessorMissing]
         ) { request in
-            let principal = try request.requirePrincipal()
-            let id = try request.identifier("message", of: VoiceMessageID.self)
-            let document = try await service.store.read { store in
-                let message = try service.commands.get(id, by: principal, in: store)
-                return try service.documents([message], for: principal, in: store)
+            let (principal, named) = (try request.requirePrincipal(), try request.message())
+            let link = try await service.read(named) { store, commands, number in
+                let file = try commands.voiceFile(number, in: named.conversation, by: named.user, store: store)
+                return links.link(to: file, for: principal, at: store.now)
             }
-            return try .json(Sent(message: document[0]))
+            return try .json(AudioResponse(audio: link))
         }
     }
 
-    private static func remove(_ service: VoiceService) -> Operation {
+    private static func listen(_ service: ConversationService) -> Operation {
         Operation(
-            name: "voice.remove", method: .delete, path: "/v1/voice-messages/{message}",
-            summary: "Delete a voice message, for both users. Only its sender may.",
-            parameters: [messageParameter], problems: [.notFound]
+            name: "messages.listen", method: .put,
+            path: "/v1/conversations/{conversation}/messages/{number}/listened",
+            summary:
+                "Note that the user has listened to a voice message, for their own devices alone. Noting it twice changes "
+                + "nothing.",
+            parameters: message, responses: [.ok(.named("OwnResult"))],
+            problems: [.notFound, .conflict, .predecessorMissing]
         ) { request in
-            let principal = try request.requirePrincipal()
-            let id = try request.identifier("message", of: VoiceMessageID.self)
-            let positions = try await service.remove(id, by: principal)
-            return OperationResponse(status: 204, body: [], positions: positions)
+            let named = try request.message()
+            return .own(
+                try await service.write(named) { store, commands, number in
+                    try commands.listen(number, in: named.conversation, by: named.user, store: store)
+                })
         }
     }
 
-    private struct Page: Encodable {
-        let messages: [VoiceDocument]
-        let nextCursor: VoiceMessageID?
-    }
-
-    private struct Sent: Encodable {
-        let message: VoiceDocument
-        var duplicate: Bool?
+    private struct AudioResponse: Encodable {
+        let audio: MediaLink
     }
 }

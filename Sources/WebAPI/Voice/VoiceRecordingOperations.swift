@@ -18,7 +18,7 @@ package struct VoiceRecordingOperations: Sendable {
         self.voice = voice
     }
 
-    package var all: [Operation] { [record, send, discard] }
+    package var all: [Operation] { [record, finish, discard] }
     package var documents: [DocumentOperation] { [patch] }
 
     private var record: Operation {
@@ -27,14 +27,13 @@ package struct VoiceRecordingOperations: Sendable {
             name: "voice.record", method: .post, path: Self.path,
             summary:
                 "Record a voice message with an offer that sends audio, for at most \(rules.secondsLimit) seconds. An "
-                + "endpoint has one recording at a time, which a new one replaces; a recording that is not sent "
+                + "endpoint has one recording at a time, which a new one replaces; a recording that is not finished "
                 + "within ten minutes of its end is discarded.",
             access: .endpoint,
             body: .object([
-                .required("to", .identifier, "The recipient, who is not notified before the message is sent."),
                 .required(
                     "offer", .named("SessionDescription"),
-                    "With a section that sends Opus; other sections are ignored."),
+                    "With a section that sends Opus; other sections are ignored.")
             ]),
             responses: [
                 .created(
@@ -46,23 +45,25 @@ package struct VoiceRecordingOperations: Sendable {
         ) { [recorder] request in
             let principal = try request.requireEndpoint()
             let body = try request.decode(Offer.self)
-            let answer = try await recorder.record(to: body.to, sdp: body.offer.sdp, by: principal)
+            let answer = try await recorder.record(sdp: body.offer.sdp, by: principal)
             return try .json(Recording(recording: answer.recording, answer: .init(sdp: answer.sdp)), status: 201)
         }
     }
 
-    private var send: Operation {
+    private var finish: Operation {
         Operation(
-            name: "voice.sendRecording", method: .post, path: Self.path + "/{recording}/send",
-            summary: "End a recording and send it. A repeated request sends it once.", parameters: [Self.parameter],
+            name: "voice.finishRecording", method: .post, path: Self.path + "/{recording}/finish",
+            summary:
+                "End a recording and make a file of it, to be sent by `messages.send`. A repeated request has the same file.",
+            parameters: [Self.parameter],
             responses: [
-                .created(VoiceOperations.responseSchema, "It was sent."),
-                .ok(VoiceOperations.responseSchema, "It was sent before."),
-            ], problems: [.notFound, .conflict]
+                .created(VoiceOperations.responseSchema, "It was made."),
+                .ok(VoiceOperations.responseSchema, "It was made before."),
+            ], problems: [.notFound, .conflict, .quotaExceeded]
         ) { [recorder, voice] request in
             let principal = try request.requirePrincipal()
             let id = try request.identifier("recording", of: VoiceRecordingID.self)
-            return try await VoiceOperations.response(for: try await recorder.send(id, by: principal), voice, principal)
+            return VoiceOperations.response(for: try await recorder.finish(id, by: principal), voice.commands.rules)
         }
     }
 
@@ -100,15 +101,14 @@ package struct VoiceRecordingOperations: Sendable {
         }
     }
 
-    /// Handles `POST /v1/voice-messages` with an offer, as WHIP does.
+    /// Handles `POST /v1/voice-files` with an offer, as WHIP does.
     static func open(
         _ recorder: VoiceRecorder, _ issuer: ICEServerIssuer?, _ request: DocumentOperation.Request
     ) async throws -> DocumentOperation.Output {
         let principal = try request.requirePrincipal()
-        let to: UserID = try request.identifier("to")
         let answer: VoiceRecordingAnswer
         do {
-            answer = try await recorder.record(to: to, sdp: try await request.text(), by: principal)
+            answer = try await recorder.record(sdp: try await request.text(), by: principal)
         } catch var problem as Problem where problem.field == "offer.sdp" {
             problem.field = "body"
             throw problem
@@ -125,7 +125,6 @@ package struct VoiceRecordingOperations: Sendable {
     }
 
     private struct Offer: Decodable {
-        let to: UserID
         let offer: SessionDescriptionInit
     }
 

@@ -35,11 +35,23 @@ extension SettingsTable {
         ).live
         let searchesPerMinute = Setting<Int>(
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
-            "Searches for people a minute."
+            "Searches for people, and for messages, that a user may make a minute."
         ).live
         let friendRequestsPerHour = Setting<Int>(
             "limits.friendRequestsPerHour", default: 50, in: 1...1_000_000,
             "Requests to become friends that a user may make an hour."
+        ).live
+        let conversationsPerHour = Setting<Int>(
+            "limits.conversationsPerHour", default: 200, in: 1...1_000_000,
+            "Conversations that a user may create, and requests to add people, an hour."
+        ).live
+        let exportsPerHour = Setting<Int>(
+            "limits.exportsPerHour", default: 20, in: 1...1_000_000,
+            "Exports of conversations that a user may make an hour."
+        ).live
+        let messagesPerMinute = Setting<Int>(
+            "limits.messagesPerMinute", default: 600, in: 1...10_000_000,
+            "Messages that a user may send or edit in one conversation a minute; in all together: five times as many."
         ).live
         let keyRequestsPerMinute = Setting<Int>(
             "limits.keyRequestsPerMinute", default: 6000, in: 1...1_000_000,

@@ -1,0 +1,125 @@
+package import Logging
+import Messaging
+import Model
+import ServiceLifecycle
+import Storage
+import Synchronization
+
+/// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest is.
+///
+/// All of its state is derived from rows, and what it does is one transaction for each batch: a start goes on where the last
+/// process ended. Nobody waits for a removal, since reads hide what is due.
+package final class MessageClock: Service {
+    /// Messages of one transaction: some milliseconds of the writer's time.
+    private static let batch = 100
+    /// The wall clock may be set forward: it is looked at so often.
+    private static let longestSleep = Duration.seconds(60)
+    private static let retryDelay = Duration.seconds(10)
+    /// From a removal to the checkpoint after which no byte of it is left: once for many.
+    private static let checkpointDelay = Duration.seconds(30)
+
+    private let store: Store
+    private let commands: ConversationCommands
+    private let logger: Logger
+    /// What the clock sleeps for; nil for nothing.
+    private let next = Mutex<Timestamp?>(nil)
+    private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    package init(service: ConversationService, logger: Logger) {
+        store = service.store
+        commands = service.commands
+        self.logger = logger
+        store.observeDue { [weak self] due in self?.note(due) }
+        wakes.continuation.yield()
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            var timer: Task<Void, Never>?
+            // The last process may have ended before its checkpoint.
+            var checkpointAt: ContinuousClock.Instant? = .now + Self.checkpointDelay
+            for await _ in wakes.stream {
+                timer?.cancel()
+                var (removed, delay) = await work()
+                if removed > 0, checkpointAt == nil { checkpointAt = .now + Self.checkpointDelay }
+                if let time = checkpointAt, time <= .now {
+                    checkpointAt = await checkpoint() ? nil : .now + Self.retryDelay
+                }
+                if let time = checkpointAt { delay = min(delay, max(.zero, time - .now)) }
+                timer = Task { [wakes, delay] in
+                    try? await Task.sleep(for: delay)
+                    if !Task.isCancelled { wakes.continuation.yield() }
+                }
+            }
+            timer?.cancel()
+        }
+    }
+
+    private func note(_ due: Timestamp) {
+        let isEarlier = next.withLock { next in
+            guard next.map({ due < $0 }) ?? true else { return false }
+            next = due
+            return true
+        }
+        if isEarlier { wakes.continuation.yield() }
+    }
+
+    /// Does what is due. Returns how many messages were removed, and how long to sleep.
+    private func work() async -> (removed: Int, delay: Duration) {
+        var removed = 0
+        do {
+            while !Task.isCancelled {
+                let count = try await expire()
+                guard count > 0 else { break }
+                removed += count
+            }
+            while !Task.isCancelled, try await send() {}
+            // Forgotten before it is read: what is stored meanwhile wakes the clock.
+            next.withLock { $0 = nil }
+            let (times, now) = try await store.read { store in
+                ([try store.nextExpiry(), try store.nextScheduled()].compactMap(\.self), store.now)
+            }
+            guard let due = times.min() else { return (removed, Self.longestSleep) }
+            next.withLock { next in next = next.map { min($0, due) } ?? due }
+            // What is still due cannot be removed.
+            guard due > now else { return (removed, Self.retryDelay) }
+            return (removed, min(.milliseconds(due.milliseconds(since: now)), Self.longestSleep))
+        } catch {
+            // A full disk is logged once, and not every few seconds.
+            if !Task.isCancelled, (error as? SQLError)?.kind != .diskFull {
+                logger.error("messages could not be removed or sent at their time", metadata: ["error": "\(error)"])
+            }
+            return (removed, Self.retryDelay)
+        }
+    }
+
+    private func expire() async throws -> Int {
+        let commands = commands
+        return try await store.write { try commands.expireMessages(limit: Self.batch, in: $0) }.value
+    }
+
+    /// Sends what is due, each in a transaction of its own. Returns whether there may be more.
+    private func send() async throws -> Bool {
+        let commands = commands
+        let due = try await store.read { try $0.dueScheduled(limit: Self.batch) }
+        for message in due {
+            let (clientID, author) = (message.clientID, message.author)
+            do {
+                _ = try await store.write { try commands.sendDue(clientID, by: author, in: $0) }
+            } catch let problem as Problem {
+                _ = try await store.write { try commands.fail(clientID, by: author, because: problem, in: $0) }
+            }
+        }
+        return due.count == Self.batch
+    }
+
+    /// Empties the write-ahead log, which still has the texts. False if that has to be tried again, as during a backup.
+    private func checkpoint() async -> Bool {
+        do {
+            try await store.database.checkpoint()
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import Messaging
+package import Model
+package import Storage
+import Synchronization
+
+/// Searches messages, a few at a time, so that other reads find a connection; and one at a time for each user, so that who
+/// searches all the time waits for themselves alone. What one search may cost is `SearchBudget`'s; after a search its user
+/// pauses for as long as it took, so that nobody has more than half of the time of one of the few.
+package final class MessageSearchService: Sendable {
+    private static let concurrent = 2
+    private static let waiting = 128
+    /// Searches of one user that run or wait.
+    package static let maxPerUser = 4
+    /// What is quicker needs no pause, and none is longer.
+    private static let pauses: ClosedRange<Duration> = .milliseconds(10) ... .seconds(1)
+    /// Ended pauses are forgotten at this number: a few searches run at a time, so there are not many others.
+    private static let rememberedPauses = 1_024
+
+    private let store: Store
+    private let commands: ConversationCommands
+    private let limits: SearchLimits
+    private let limiter = ConcurrencyLimiter(
+        maxConcurrent: concurrent, maxWaiting: waiting, busyWith: "searches")
+    private let queue = KeyedSerialQueue<UserID>()
+    private let searching = Mutex<[UserID: Int]>([:])
+    /// When those who have searched may search again.
+    private let resting = Mutex<[UserID: ContinuousClock.Instant]>([:])
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    package init(
+        store: Store, commands: ConversationCommands, limits: SearchLimits = SearchLimits(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.store = store
+        self.commands = commands
+        self.limits = limits
+    }
+
+    /// - Parameter show: reads what the response shows, in the same transaction.
+    package func search<Shown: Sendable>(
+        _ request: SearchRequest, by user: UserID,
+        show: @escaping @Sendable (SearchPage, StoreTransaction) throws -> Shown
+    ) async throws -> Shown {
+        guard enter(user) else {
+            throw Problem(
+                .rateLimited, "At most \(Self.maxPerUser) searches of a user run at a time: wait for their results.",
+                retryAfter: 1_000)
+        }
+        defer { leave(user) }
+        return try await queue.run(user) {
+            try await pause(user)
+            return try await limiter.withSlot { [self, store, commands, limits] in
+                try await store.read { [self] transaction in
+                    let start = now()
+                    defer { rest(user, for: now() - start) }
+                    return try show(commands.search(request, limits: limits, by: user, in: transaction), transaction)
+                }
+            }
+        }
+    }
+
+    private func pause(_ user: UserID) async throws {
+        guard let end = resting.withLock({ $0[user] }) else { return }
+        let left = end - now()
+        if left > .zero { try await sleep(left) }
+    }
+
+    private func rest(_ user: UserID, for duration: Duration) {
+        let now = now()
+        resting.withLock { resting in
+            guard duration >= Self.pauses.lowerBound else {
+                resting[user] = nil
+                return
+            }
+            if resting.count >= Self.rememberedPauses { resting = resting.filter { $0.value > now } }
+            resting[user] = now + min(duration, Self.pauses.upperBound)
+        }
+    }
+
+    /// How many searches of a user run or wait.
+    func count(of user: UserID) -> Int { searching.withLock { $0[user] ?? 0 } }
+
+    private func enter(_ user: UserID) -> Bool {
+        searching.withLock { searching in
+            let count = searching[user] ?? 0
+            guard count < Self.maxPerUser else { return false }
+            searching[user] = count + 1
+            return true
+        }
+    }
+
+    private func leave(_ user: UserID) {
+        searching.withLock { searching in
+            let count = searching[user] ?? 1
+            searching[user] = count > 1 ? count - 1 : nil
+        }
+    }
+}

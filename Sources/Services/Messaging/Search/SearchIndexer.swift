@@ -1,0 +1,178 @@
+package import Logging
+import Messaging
+import Model
+import ServiceLifecycle
+package import Storage
+import Synchronization
+
+/// Follows new messages with the search index. It is woken by the commits that store messages, and sleeps otherwise.
+///
+/// How far each conversation is indexed is a row, so that a start goes on where the last process ended, and after an
+/// upgrade indexes what there is. Searches read what is not indexed yet.
+package final class SearchIndexer: Service {
+    private static let retryDelay = Duration.seconds(10)
+    /// A pause after each batch while there are more, in which others write.
+    private static let maxPause = Duration.milliseconds(50)
+    /// From the first message that is not indexed until it is.
+    private static let delay = Duration.milliseconds(250)
+    /// Conversations of one scan and of one batch.
+    private static let scanned = 1_000
+    private static let batched = 64
+
+    private struct Pending {
+        var conversations: Set<ConversationID> = []
+        /// Whether others may have messages that are not indexed: at the start, and after a failure.
+        var needsScan = true
+        /// Whether the next wake is set already.
+        var isWaking = false
+    }
+
+    private let store: Store
+    private let indexer = MessageIndexer()
+    private let logger: Logger
+    private let pending = Mutex(Pending())
+    private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    package init(store: Store, logger: Logger) {
+        self.store = store
+        self.logger = logger
+        store.observeMessages { [weak self] conversations in
+            self?.add(conversations)
+        }
+        wakes.continuation.yield()
+    }
+
+    /// What is added within a moment becomes one transaction. Searches read meanwhile what is not indexed.
+    private func add(_ conversations: Set<ConversationID>) {
+        let mustWake = pending.withLock { pending in
+            pending.conversations.formUnion(conversations)
+            defer { pending.isWaking = true }
+            return !pending.isWaking
+        }
+        guard mustWake else { return }
+        Task {
+            try? await Task.sleep(for: Self.delay)
+            self.pending.withLock { $0.isWaking = false }
+            self.wakes.continuation.yield()
+        }
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            for await _ in wakes.stream {
+                do {
+                    try await work()
+                } catch {
+                    // A full disk is logged once, and not every few seconds.
+                    if !Task.isCancelled, (error as? SQLError)?.kind != .diskFull {
+                        logger.error("messages cannot be indexed", metadata: ["error": "\(error)"])
+                    }
+                    pending.withLock { $0.needsScan = true }
+                    try? await Task.sleep(for: Self.retryDelay)
+                    wakes.continuation.yield()
+                }
+            }
+        }
+    }
+
+    /// Indexes all that is pending.
+    private func work() async throws {
+        if pending.withLock({ $0.needsScan }) {
+            try await scan()
+            pending.withLock { $0.needsScan = false }
+        }
+        while !Task.isCancelled {
+            let next = pending.withLock { pending in
+                let next = pending.conversations.prefix(Self.batched)
+                pending.conversations.subtract(next)
+                return Array(next)
+            }
+            guard !next.isEmpty else { return }
+            try await index(next)
+        }
+    }
+
+    private func scan() async throws {
+        var cursor: ConversationID?
+        repeat {
+            let after = cursor
+            let found = try await store.read { try $0.conversationsToIndex(after: after, limit: Self.scanned) }
+            for start in stride(from: 0, to: found.due.count, by: Self.batched) {
+                try await index(Array(found.due[start..<min(start + Self.batched, found.due.count)]))
+            }
+            cursor = found.next
+        } while cursor != nil && !Task.isCancelled
+    }
+
+    /// One that cannot be indexed does not keep the others from it: it is read until the next start.
+    private func index(_ conversations: [ConversationID]) async throws {
+        do {
+            try await follow(conversations)
+        } catch  where Self.isOfRows(error) {
+            guard conversations.count > 1 else {
+                return logger.error(
+                    "a conversation cannot be indexed",
+                    metadata: ["conversation": "\(conversations[0])", "error": "\(error)"])
+            }
+            for conversation in conversations { try await index([conversation]) }
+        }
+    }
+
+    /// Whether rows cannot be read as they are, rather than the database.
+    private static func isOfRows(_ error: any Error) -> Bool {
+        (error as? SQLError).map { $0.kind == .unexpectedValue } ?? (error is DecodingError)
+    }
+
+    private struct Step: Sendable {
+        var batches: [IndexBatch] = []
+        /// Those whose index another version has made.
+        var outdated: [ConversationID] = []
+        var left: [ConversationID] = []
+    }
+
+    private func follow(_ conversations: [ConversationID]) async throws {
+        var left = conversations
+        while !left.isEmpty, !Task.isCancelled {
+            let step = try await next(of: left)
+            left = step.left + step.batches.filter(\.hasMore).map(\.conversation)
+            guard !step.batches.isEmpty || !step.outdated.isEmpty else { continue }
+            let start = ContinuousClock.now
+            left += try await store.write { [indexer] store in
+                var again: [ConversationID] = []
+                // Texts have changed since they were read.
+                for batch in step.batches where try !indexer.write(batch, in: store) {
+                    again.append(batch.conversation)
+                }
+                for id in step.outdated {
+                    _ = try indexer.clear(id, in: store)
+                    again.append(id)
+                }
+                return again
+            }.value
+            if !left.isEmpty { try await Task.sleep(for: min(ContinuousClock.now - start, Self.maxPause)) }
+        }
+    }
+
+    /// Reads batches until there is enough for one transaction. The writer has to insert them, and no more.
+    private func next(of conversations: [ConversationID]) async throws -> Step {
+        try await store.read { [indexer] store in
+            var step = Step()
+            var count = 0
+            for (position, id) in conversations.enumerated() {
+                guard count < MessageIndexer.maxPostings else {
+                    step.left = Array(conversations[position...])
+                    break
+                }
+                if try indexer.isOutdated(id, in: store) {
+                    step.outdated.append(id)
+                    step.left = Array(conversations[(position + 1)...])
+                    break
+                }
+                guard let batch = try indexer.batch(of: id, in: store) else { continue }
+                step.batches.append(batch)
+                count += batch.postings.count
+            }
+            return step
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package import Bus
+import Messaging
+package import Model
+import Storage
+import Synchronization
+
+/// Tells the members of a conversation who is writing. One who keeps writing is told about once a second.
+package final class TypingNotices: Sendable {
+    /// Milliseconds between two notices of the same state.
+    private static let interval: Int64 = 1000
+    /// Those who wrote last whose notices are remembered.
+    private static let capacity = 10_000
+
+    private struct Key: Hashable {
+        var user: UserID
+        var conversation: ConversationID
+    }
+
+    private struct Notice {
+        var state: TypingState
+        var at: Int64
+    }
+
+    private let service: ConversationService
+    private let bus: any EventBus
+    private let uptime: @Sendable () -> Int64
+    private let last = Mutex<[Key: Notice]>([:])
+
+    /// - Parameter uptime: milliseconds of a monotonic clock.
+    package init(service: ConversationService, bus: any EventBus, uptime: @escaping @Sendable () -> Int64) {
+        self.service = service
+        self.bus = bus
+        self.uptime = uptime
+    }
+
+    /// The user is typing, recording, or has stopped.
+    package func note(_ state: TypingState, of user: UserID, in id: ConversationID) async throws {
+        let tells = try await service.read { try $1.tellsTyping(of: user, in: id, store: $0) }
+        guard tells, isNews(state, Key(user: user, conversation: id)) else { return }
+        var writer = JSONWriter(capacity: 96)
+        writer.object { writer in
+            writer.member("user", user)
+            writer.member("state", state.rawValue)
+        }
+        bus.publish(EphemeralEvent(stream: .typing(id), data: writer.text, subject: user))
+    }
+
+    private func isNews(_ state: TypingState, _ key: Key) -> Bool {
+        let now = uptime()
+        return last.withLock { last in
+            if let known = last[key] {
+                if known.state == state, state == .stopped || now - known.at < Self.interval { return false }
+            } else if state == .stopped {
+                return false
+            }
+            if last.count >= Self.capacity {
+                last = last.filter { now - $0.value.at < 10 * Self.interval }
+                // More write at this moment than are remembered: some are told about more often.
+                if last.count >= Self.capacity { last = [:] }
+            }
+            last[key] = Notice(state: state, at: now)
+            return true
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Model
+
+/// What a client holds of a conversation and of its marks: it keeps the higher versions, whatever they came with.
+struct HeldConversation {
+    var conversation: JSONValue?
+    var members: [String: JSONValue] = [:]
+    var people: [String: JSONValue] = [:]
+    var messages: [Int64: JSONValue] = [:]
+    /// The numbers that it knows everything of.
+    var first: Int64 = 1
+    var last: Int64 = 0
+    var marks: [String: JSONValue] = [:]
+    var scheduled: JSONValue?
+    /// What the user has noted on messages.
+    var notes: [Int64: JSONValue] = [:]
+
+    var held: ClosedRange<Int64>? { first <= last ? first...last : nil }
+
+    mutating func replaceConversation(_ snapshot: JSONValue) {
+        conversation = snapshot["conversation"]
+        members = Self.keyed(snapshot["members"], by: "user")
+        people = Self.keyed(snapshot["people"], by: "id")
+        messages = [:]
+        for message in snapshot["messages"]?.items ?? [] {
+            if let number = message["number"]?.integer { messages[number] = message }
+        }
+        let range = snapshot["range"]?.items.compactMap(\.integer) ?? []
+        last = conversation?["lastNumber"]?.integer ?? 0
+        first = range.first ?? last + 1
+        for number in messages.keys { notes[number] = nil }
+        for note in snapshot["own"]?.items ?? [] { keep(note) }
+    }
+
+    mutating func replaceMarks(_ snapshot: JSONValue) {
+        marks = Self.keyed(snapshot["marks"], by: "user")
+        scheduled = snapshot["scheduled"]
+    }
+
+    /// - Parameter gap: numbers that are not sent: what is before them is not held any more.
+    mutating func apply(_ rows: [JSONValue], gap: [Int64] = []) {
+        if gap.count == 2 {
+            first = gap[1] + 1
+            last = max(last, gap[1])
+            messages = messages.filter { $0.key >= first }
+        }
+        for row in rows {
+            if let new = row["conversation"], !Self.isOlder(new, than: conversation) { conversation = new }
+            if let new = row["member"], let user = new["user"]?.string, !Self.isOlder(new, than: members[user]) {
+                members[user] = new
+            }
+            if let person = row["person"], let user = person["id"]?.string { people[user] = person }
+            if let new = row["message"], let number = new["number"]?.integer, number >= first,
+                !Self.isOlder(new, than: messages[number])
+            {
+                messages[number] = new
+                last = max(last, number)
+            }
+            if let new = row["marks"], let user = new["user"]?.string { marks[user] = new }
+            if let new = row["scheduled"] { scheduled = new }
+            if let note = row["own"] { keep(note) }
+        }
+    }
+
+    private mutating func keep(_ note: JSONValue) {
+        guard let number = note["number"]?.integer,
+            note["counter"]?.integer ?? 0 >= notes[number]?["counter"]?.integer ?? 0
+        else { return }
+        notes[number] = note
+        if note["hidden"] != nil { messages[number] = nil }
+    }
+
+    /// What the user has cleared, which their membership tells.
+    mutating func keep(spans: JSONValue?) {
+        let start = (spans?.items.compactMap { $0["from"]?.integer }.min() ?? .max - 1) + 1
+        messages = messages.filter { $0.key >= start }
+    }
+
+    private static func isOlder(_ new: JSONValue, than old: JSONValue?) -> Bool {
+        new["version"]?.integer ?? 0 < old?["version"]?.integer ?? 0
+    }
+
+    private static func keyed(_ list: JSONValue?, by name: String) -> [String: JSONValue] {
+        var keyed: [String: JSONValue] = [:]
+        for item in list?.items ?? [] { if let key = item[name]?.string { keyed[key] = item } }
+        return keyed
+    }
+}
+
+extension HeldConversation {
+    /// How it differs from what the user is sent who begins to listen now. Empty if it does not.
+    ///
+    /// - Parameter all: all messages that the user sees.
+    func differences(from fresh: HeldConversation, all: [Int64: JSONValue]) -> [String] {
+        var found: [String] = []
+        func compare(_ what: String, _ mine: JSONValue?, _ theirs: JSONValue?) {
+            if mine != theirs { found.append("\(what): held \(mine ?? .null), fresh \(theirs ?? .null)") }
+        }
+        // Of these, messages tell.
+        compare(
+            "conversation", conversation?.removing("lastNumber", "lastSentAt"),
+            fresh.conversation?.removing("lastNumber", "lastSentAt"))
+        for user in Set(members.keys).union(fresh.members.keys) {
+            compare("member", members[user], fresh.members[user])
+        }
+        for (user, person) in fresh.people { compare("person", people[user], person) }
+        for number in Set(messages.keys).union(all.keys.filter { $0 >= first }) {
+            compare("message", messages[number], all[number])
+        }
+        for (number, message) in fresh.messages {
+            compare("window", message, all[number])
+            compare("note on \(number)", Self.shown(notes[number]), Self.shown(fresh.notes[number]))
+        }
+        // Marks of those who are not members any more are not shown.
+        let users = fresh.members.filter { $0.value["state"]?.string == "member" }.keys
+        for user in Set(users).union(fresh.marks.keys) {
+            compare("marks", Self.shown(marks: marks[user]), Self.shown(marks: fresh.marks[user]))
+        }
+        compare("scheduled", scheduled, fresh.scheduled)
+        return found
+    }
+
+    private static func shown(_ note: JSONValue?) -> JSONValue? {
+        guard let note, note["starred"] == .plain("true") || note["reacted"]?.items.isEmpty == false else { return nil }
+        return note["hidden"] == nil ? note : nil
+    }
+
+    /// Who has shown nothing cannot be told from who has not read.
+    private static func shown(marks: JSONValue?) -> JSONValue? {
+        guard let marks, marks["read"] != nil || marks["delivered"]?.integer ?? 0 > 0 || marks["shown"]?.items != []
+        else { return nil }
+        return marks
+    }
+}

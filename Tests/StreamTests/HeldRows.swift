@@ -1,0 +1,75 @@
+/// What a client holds of an inbox.
+struct HeldInbox {
+    private(set) var rows: [String: JSONValue] = [:]
+
+    mutating func replace(_ snapshot: JSONValue) {
+        rows = [:]
+        apply(snapshot["conversations"]?.items ?? [])
+    }
+
+    mutating func apply(_ new: [JSONValue]) {
+        for row in new {
+            guard let id = row["id"]?.string,
+                row["counter"]?.integer ?? 0 >= rows[id]?["counter"]?.integer ?? 0
+            else { continue }
+            rows[id] = row["gone"] == nil ? row : nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - fresh: the window of who begins to listen now.
+    ///   - archived: the archive, of which a client is sent what moves.
+    func differences(from fresh: HeldInbox, archived: HeldInbox) -> [String] {
+        var found: [String] = []
+        for id in Set(rows.keys).union(fresh.rows.keys) {
+            let (mine, theirs) = (Self.shown(rows[id]), Self.shown(fresh.rows[id] ?? archived.rows[id]))
+            if mine != theirs { found.append("inbox: held \(mine ?? .null), fresh \(theirs ?? .null)") }
+        }
+        return found
+    }
+}
+
+extension HeldInbox {
+    /// The version of a group tells those who are invited nothing: it rises with what they do not see.
+    private static func shown(_ row: JSONValue?) -> JSONValue? {
+        guard let row, row["membership"]?["state"]?.string == "invited",
+            row["conversation"]?["kind"]?.string == "group"
+        else { return row }
+        return row.replacing("conversation", with: row["conversation"]?.removing("version"))
+    }
+}
+
+/// What a client holds of its user's own stream.
+struct HeldUser {
+    private(set) var me: JSONValue?
+    private(set) var friends: [String: JSONValue] = [:]
+    private(set) var calls: Set<String> = []
+
+    mutating func replace(_ snapshot: JSONValue) {
+        // Whether receipts are sent is told by the commands of accounts.
+        (me, friends, calls) = (snapshot["me"]?.removing("receipts"), [:], [])
+        for friend in snapshot["friends"]?.items ?? [] { apply("friend", friend) }
+        for call in snapshot["calls"]?.items ?? [] { apply("call", call) }
+    }
+
+    mutating func apply(_ type: String, _ data: JSONValue) {
+        switch type {
+        case "profile": me = data
+        case "friend": if let user = data["user"]?["id"]?.string { friends[user] = data }
+        case "friend.removed": if let user = data["user"]?.string { friends[user] = nil }
+        case "call":
+            guard let id = data["id"]?.string else { return }
+            if data["status"]?.string == "ended" { calls.remove(id) } else { calls.insert(id) }
+        default: break
+        }
+    }
+
+    func differences(from fresh: HeldUser) -> [String] {
+        var found: [String] = []
+        if me != fresh.me { found.append("me: held \(me ?? .null), fresh \(fresh.me ?? .null)") }
+        for user in Set(friends.keys).union(fresh.friends.keys) where friends[user] != fresh.friends[user] {
+            found.append("friend: held \(friends[user] ?? .null), fresh \(fresh.friends[user] ?? .null)")
+        }
+        return found
+    }
+}

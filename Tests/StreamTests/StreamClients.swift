@@ -1,0 +1,125 @@
+import Messaging
+import Model
+import Realtime
+import Storage
+import Wire
+
+@testable import Services
+
+/// The clients of all users of a world, and others of theirs that were away for some time.
+struct StreamClients {
+    private let world: StreamWorld
+    private var present: [StreamListener]
+    /// One of each user that was away: it has what there was then.
+    private var away: [StreamListener]
+    private var movements = InboxMovements()
+
+    init(_ world: StreamWorld) {
+        self.world = world
+        present = world.users.map { StreamListener($0, in: world) }
+        away = present
+    }
+
+    /// Carries a command out, delivers what it publishes, and compares what everybody has with what is there.
+    mutating func differences(after command: StreamCommand) async throws -> [String] {
+        for index in present.indices { try await present[index].listen() }
+        let publications = try await world.run(command)
+        for publication in publications { try await deliver(publication) }
+        var found: [String] = []
+        if command.kind == .goAway { away[command.user] = present[command.user] }
+        for (index, client) in present.enumerated() {
+            let fresh = try await Fresh(client.user, in: world)
+            found += fresh.differences(from: client).map { "user \(index) \($0)" }
+            guard command.kind == .resume, command.user == index else { continue }
+            try await away[index].resume()
+            try await away[index].listen()
+            found += fresh.differences(from: away[index]).map { "user \(index), resumed, \($0)" }
+        }
+        return found
+    }
+
+    private mutating func deliver(_ publication: StreamWorld.Publication) async throws {
+        switch publication {
+        case .changes(let changes):
+            for index in present.indices { try await present[index].receive(changes) }
+        case .receipts(let user):
+            for index in present.indices where present[index].user == user { try await present[index].rereadMarks() }
+        case .updates(let updates):
+            for update in updates {
+                for index in present.indices { try await present[index].receive(update) }
+            }
+            try await deliverNotices(of: updates)
+        }
+    }
+
+    /// Everything of one commit for one user is one notice.
+    private mutating func deliverNotices(of updates: [ConversationUpdate]) async throws {
+        guard let last = updates.last else { return }
+        let (world, position) = (world, Position(epoch: last.epoch, sequence: last.counter))
+        var moved: [UserID: Set<ConversationID>] = [:]
+        for update in updates {
+            let users = try await movements.users(of: update) { id in
+                try await world.store.read { try $0.inboxUsers(of: id) }
+            }
+            for user in users { moved[user, default: []].insert(update.conversation) }
+        }
+        for index in present.indices {
+            guard let conversations = moved[present[index].user] else { continue }
+            let notice = InboxNotice(user: present[index].user, conversations: conversations, position: position)
+            try await present[index].receive(notice)
+        }
+    }
+}
+
+/// What is sent to who begins to listen now.
+private struct Fresh {
+    private let listener: StreamListener
+    private let archive: HeldInbox
+    private var messages: [ConversationID: [Int64: JSONValue]] = [:]
+
+    init(_ user: UserID, in world: StreamWorld) async throws {
+        var listener = StreamListener(user, in: world)
+        try await listener.listen()
+        self.listener = listener
+        let (inboxes, commands) = (world.inboxes, world.commands)
+        let conversations = Array(listener.conversations.keys)
+        let (archived, texts) = try await world.store.read { store in
+            (
+                try inboxes.page(of: user, isArchive: true, after: nil, limit: 100, in: store).rows,
+                try conversations.map { id in
+                    try commands.page(.newest, of: id, limit: 100, by: user, in: store).messages.map { message in
+                        var writer = JSONWriter(capacity: 512)
+                        message.write(to: &writer)
+                        return writer.text
+                    }
+                }
+            )
+        }
+        var archive = HeldInbox()
+        archive.apply(try archived.map { try JSONValue($0.utf8) })
+        self.archive = archive
+        for (id, texts) in zip(conversations, texts) {
+            for message in try texts.map({ try JSONValue($0.utf8) }) {
+                messages[id, default: [:]][message["number"]?.integer ?? 0] = message
+            }
+        }
+    }
+
+    func differences(from client: StreamListener) -> [String] {
+        var found = client.inbox.differences(from: listener.inbox, archived: archive)
+        found += client.own.differences(from: listener.own)
+        for (id, one) in client.conversations {
+            guard let fresh = listener.conversations[id] else {
+                found.append("still listens to \(id)")
+                continue
+            }
+            if (one.messages == nil) != (fresh.messages == nil) || (one.marks == nil) != (fresh.marks == nil) {
+                // One that may listen begins before the next command.
+                if fresh.messages == nil || fresh.marks == nil { found.append("still listens to a part of \(id)") }
+                continue
+            }
+            found += one.held.differences(from: fresh.held, all: messages[id] ?? [:]).map { "in \(id), \($0)" }
+        }
+        return found
+    }
+}

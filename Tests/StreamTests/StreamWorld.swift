@@ -1,0 +1,238 @@
+import Accounts
+import Bus
+import Calls
+import Friends
+import Messaging
+import Model
+import NIOPosix
+import Realtime
+import Storage
+import TestSupport
+import Tokens
+import Wire
+
+@testable import Services
+
+/// A store with users who are sent what is published, at a time that commands move.
+final class StreamWorld: Sendable {
+    /// What one command has published, in the order of the commits.
+    enum Publication: Sendable {
+        case changes([Change])
+        case updates([ConversationUpdate])
+        /// The user has changed whether they send receipts.
+        case receipts(UserID)
+    }
+
+    let store: Store
+    let streams: any StreamSource
+    let commands: ConversationCommands
+    let inboxes: InboxReader
+    let users: [UserID]
+    let time: ManualClock<Timestamp>
+    private let principals: [Principal]
+    private let calls = CallCommands()
+    private let friends: FriendCommands
+    private let locations = Shared<[Location: ConversationID]>([:])
+    private let liveCalls = Shared<[Location: CallID]>([:])
+    private let published: Shared<[Publication]>
+    private let directory: ScratchDirectory
+    private let database: SQLiteDatabase
+
+    init(users count: Int) async throws {
+        let (time, published) = (ManualClock<Timestamp>(), Shared<[Publication]>([]))
+        (self.time, self.published) = (time, published)
+        directory = try ScratchDirectory()
+        database = try SQLiteDatabase(path: directory.database, readers: 1)
+        store = Store(
+            database: database, clock: { time.now },
+            publishUpdates: { new in published.update { $0.append(.updates(new)) } },
+            publish: { new in published.update { $0.append(.changes(new)) } })
+        try await store.prepare()
+        // Windows that are smaller than what is written, so that who resumes has gaps.
+        var limits = ConversationLimits()
+        limits.window = 5
+        commands = ConversationCommands(limits: limits)
+        inboxes = InboxReader(commands: commands)
+        friends = FriendCommands(database: store, secrets: SystemSecrets())
+        streams = StoreStreams(
+            store: store, commands: calls, conversations: commands,
+            hub: RealtimeHub(
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: InProcessBus(), clock: { time.now }),
+            lastSeen: LastSeenRecorder(clock: { time.now }))
+        var random = SeededRandom(seed: 1)
+        let users = (0..<count).map { _ in UserID.make(at: time.now, using: &random) }
+        self.users = users
+        principals = users.map { Principal(user: $0, endpoint: .make(at: time.now, using: &random)) }
+        _ = try await store.write { store in
+            for (index, user) in users.enumerated() {
+                _ = try store.insert(
+                    UserRecord(id: user, displayName: "User \(index)", reach: .everybody, createdAt: store.now))
+            }
+        }
+        let calls = calls
+        store.handleDepartures { store, conversation, user in
+            _ = try calls.leftConversation(conversation, user, at: store.now, in: store)
+            return nil
+        }
+    }
+
+    func close() async {
+        await database.close()
+        directory.remove()
+    }
+
+    var conversations: [ConversationID] { locations.value.values.sorted { $0.text < $1.text } }
+
+    func principal(_ user: UserID) -> Principal { Principal(user: user) }
+
+    /// Carries a command out. One that is refused changes nothing.
+    func run(_ command: StreamCommand) async throws -> [Publication] {
+        do {
+            try await apply(command)
+        } catch is Problem {}
+        return published.update { exchange(&$0, with: []) }
+    }
+}
+
+// What commands do.
+extension StreamWorld {
+    private func apply(_ command: StreamCommand) async throws {
+        let (user, other) = (users[command.user], users[command.other])
+        let principal = principals[command.user]
+        switch command.kind {
+        case .create: return try await create(command)
+        case .goAway, .resume: return
+        case .pass: return try await pass(seconds: [1, 9, 11, 60, 90_000][command.value % 5])
+        case .eraseOld: return try await eraseOld()
+        case .eraseUser: return try await erase(user)
+        case .receipts:
+            let isOn = command.value % 2 == 0
+            _ = try await store.write { store in
+                guard var record = try store.user(user) else { return }
+                record.receipts = isOn
+                try store.update(record)
+            }
+            return published.update { $0.append(.receipts(user)) }
+        case .block: _ = try await friends.block(other, by: principal)
+        case .unblock: _ = try await store.write { try $0.unblock(other, by: user) }
+        case .befriend:
+            _ = try await friends.request(.init(clientID: clientID(command), user: other), by: principal)
+        case .acceptFriend: _ = try await friends.accept(other, by: principal)
+        case .declineFriend: _ = try await friends.decline(other, by: principal)
+        case .removeFriend: _ = try await friends.remove(other, by: principal)
+        case .call, .acceptCall, .declineCall, .hangUp: return try await call(command, by: principal)
+        default: return try await change(command, user, other)
+        }
+    }
+
+    private func create(_ command: StreamCommand) async throws {
+        guard locations.value[command.location] == nil else { return }
+        let (commands, users) = (commands, users)
+        let user = users[command.user]
+        var random = SeededRandom(seed: command.salt)
+        let id = ConversationID.make(at: time.now, using: &random)
+        let disappearAfter: Int64? = command.value == 7 ? 10 : nil
+        let made = try await store.write { store in
+            switch command.location {
+            case .group:
+                let members = users.indices.filter { command.value >> $0 & 1 == 1 }.map { users[$0] }
+                return try commands.createGroup(
+                    name: nil, members: members.filter { $0 != user }, id: id, disappearAfter: disappearAfter,
+                    by: user, in: store
+                ).conversation.id
+            case .direct(let one, let other):
+                guard command.user == one || command.user == other else { throw Problem(.forbidden, "Not theirs.") }
+                return try commands.createDirect(
+                    with: users[command.user == one ? other : one], id: id, disappearAfter: disappearAfter, by: user,
+                    in: store
+                ).found.conversation.id
+            case .notes(let owner):
+                return try commands.createNotes(id: id, by: users[owner], in: store).found.conversation.id
+            }
+        }.value
+        locations.update { $0[command.location] = made }
+    }
+
+    private func clientID(_ command: StreamCommand) -> ClientID {
+        var random = SeededRandom(seed: command.salt)
+        return .make(at: Timestamp(milliseconds: 1_800_000_000_000), using: &random)
+    }
+
+    private func change(_ command: StreamCommand, _ user: UserID, _ other: UserID) async throws {
+        guard let id = locations.value[command.location] else { return }
+        let (commands, clientID) = (commands, clientID(command))
+        let source = locations.value[.group(command.value % 2)] ?? id
+        _ = try await store.write { store in
+            let change = ConversationChange(
+                command: command, user: user, other: other, id: id, source: source, clientID: clientID,
+                commands: commands, store: store)
+            if try !change.changeMembers(), try !change.changeMessages() { try change.changeOwn() }
+        }
+    }
+
+    /// Lets time pass, and does what is due then.
+    private func pass(seconds: Int64) async throws {
+        time.advance(seconds: seconds)
+        let commands = commands
+        while try await store.write({ try commands.expireMessages(limit: 2, in: $0) }).value > 0 {}
+        for message in try await store.read({ try $0.dueScheduled(limit: 100) }) {
+            do {
+                _ = try await store.write { try commands.sendDue(message.clientID, by: message.author, in: $0) }
+            } catch let problem as Problem {
+                _ = try await store.write {
+                    try commands.fail(message.clientID, by: message.author, because: problem, in: $0)
+                }
+            }
+        }
+        _ = try await friends.expire()
+    }
+
+    private func eraseOld() async throws {
+        let commands = commands
+        while try await store.write({ try commands.eraseOldMessages(keepDays: 1, limit: 2, in: $0) }).value.hasMore {}
+    }
+
+    private func erase(_ user: UserID) async throws {
+        let commands = commands
+        _ = try await store.write { store in
+            var conversation: ConversationID?
+            while let next = try commands.leaveGroups(of: user, after: conversation, limit: 3, in: store) {
+                conversation = next
+            }
+        }
+        _ = try await store.write { store in
+            var last: ClientID?
+            while let next = try commands.eraseMessages(of: user, after: last, limit: 3, in: store) { last = next }
+        }
+        while try await store.write({ try commands.eraseReactions(of: user, limit: 2, in: $0) }).value > 0 {}
+    }
+
+    private func call(_ command: StreamCommand, by principal: Principal) async throws {
+        let (calls, commands, now) = (calls, commands, time.now)
+        var random = SeededRandom(seed: command.salt)
+        let (clientID, callID) = (clientID(command), CallID.make(at: now, using: &random))
+        guard command.kind == .call else {
+            guard let id = liveCalls.value[command.location] else { return }
+            _ = try await store.write { store -> CallID in
+                switch command.kind {
+                case .acceptCall: return try calls.accept(id, by: principal, at: now, in: store).call.id
+                case .declineCall: return try calls.decline(id, by: principal, at: now, in: store).call.id
+                default:
+                    let kind: Call.HangUp = command.value % 2 == 0 ? .leave : .end
+                    return try calls.hangUp(id, kind, by: principal, at: now, in: store).call.id
+                }
+            }
+            return
+        }
+        guard let id = locations.value[command.location] else { return }
+        let made = try await store.write { store -> CallID in
+            let called = try commands.callees(in: id, by: principal.user, limit: 3, store: store)
+            return try calls.create(
+                CreateCall(clientID: clientID, kind: .audio, conversation: id),
+                of: CallConversation(id: id, isGroup: called.kind == .group, callees: called.users), by: principal,
+                id: callID, at: now, in: store
+            ).call.id
+        }.value
+        liveCalls.update { $0[command.location] = made }
+    }
+}
