@@ -48,8 +48,8 @@ public enum Entities {
     public enum Call {}
     /// A conversation.
     public enum Conversation {}
-    /// A voice message.
-    public enum VoiceMessage {}
+    /// A message, by the id that its author's client gave it.
+    public enum MessageClient {}
     /// A recording of a call.
     public enum Recording {}
     /// A voice message that is being recorded.
@@ -68,8 +68,8 @@ public typealias EndpointID = Identifier<Entities.Endpoint>
 public typealias CallID = Identifier<Entities.Call>
 /// A conversation.
 public typealias ConversationID = Identifier<Entities.Conversation>
-/// A voice message.
-public typealias VoiceMessageID = Identifier<Entities.VoiceMessage>
+/// A message, by the id that its author's client gave it: unique for each author.
+public typealias MessageClientID = Identifier<Entities.MessageClient>
 /// A recording of a call.
 public typealias RecordingID = Identifier<Entities.Recording>
 /// A voice message that is being recorded.

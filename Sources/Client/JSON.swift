@@ -6,6 +6,10 @@ enum JSON {
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.withoutEscapingSlashes]
+            encoder.dateEncodingStrategy = .custom { date, encoder in
+                var container = encoder.singleValueContainer()
+                try container.encode(text(date))
+            }
             return Array(try encoder.encode(value))
         } catch {
             throw .invalidArgument("cannot be written as JSON: \(error)")
@@ -29,6 +33,11 @@ enum JSON {
         } catch {
             throw .invalidResponse("\(error)")
         }
+    }
+
+    /// A time in RFC 3339.
+    static func text(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// A time in RFC 3339, with or without fractions of a second.

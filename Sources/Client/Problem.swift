@@ -32,12 +32,18 @@ public struct Problem: Error, Hashable, Sendable {
         public static let payloadTooLarge = Self(rawValue: "payload_too_large")
         /// Too many requests; try again after ``Problem/retryAfter``. Status 429.
         public static let rateLimited = Self(rawValue: "rate_limited")
+        /// The server's operator has disabled the feature: see ``ServerDescription/features-swift.property``. Status 403.
+        public static let featureDisabled = Self(rawValue: "feature_disabled")
         /// The user's quota of file bytes is exhausted. Status 403.
         public static let quotaExceeded = Self(rawValue: "quota_exceeded")
         /// The server failed. Status 500.
         public static let internalError = Self(rawValue: "internal")
         /// The server cannot do this now. Status 503.
         public static let unavailable = Self(rawValue: "unavailable")
+        /// What waited to be sent was not sent within 30 days. Of this library, status 410.
+        public static let expired = Self(rawValue: "expired")
+        /// What a write refers to was not sent. Status 409.
+        public static let predecessorMissing = Self(rawValue: "predecessor_missing")
         /// The server's disk is full: nothing can be written until its operator makes room. Status 503.
         public static let storageFull = Self(rawValue: "storage_full")
     }

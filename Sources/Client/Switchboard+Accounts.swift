@@ -78,9 +78,11 @@ extension Switchboard {
         await realtime.userChanged()
     }
 
-    /// Signs out: ends the sign-in on the server, if it is reachable, and removes the user from this object.
+    /// Signs out: ends the sign-in on the server, if it is reachable, and removes the user from this object. What is
+    /// stored of their conversations on this device is erased, also what was not sent yet.
     public func signOut() async throws {
         let token = try? await credentials.accessToken()
+        await realtime.eraseStore()
         await realtime.changeUser()
         await credentials.use(.none)
         if let token {
@@ -136,6 +138,7 @@ extension Switchboard {
             }
             let _: Nothing = try await rest.request(.POST, "/v1/me/delete", token: newer.text, body: body)
         }
+        await realtime.eraseStore()
         await realtime.changeUser()
         await credentials.use(.none)
     }

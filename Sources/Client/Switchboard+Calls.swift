@@ -2,7 +2,8 @@ extension Switchboard {
     private struct Creation: Encodable {
         struct Offer: Encodable { var sdp: String }
         var clientID = newUUID()
-        var callees: [UserID]
+        var callees: [UserID]?
+        var conversation: ConversationID?
         var kind: Call.Kind
         var mode: String?
         var offer: Offer?
@@ -42,6 +43,31 @@ extension Switchboard {
             Creation(
                 callees: callees, kind: kind, mode: mode, offer: offer.map(Creation.Offer.init), ringSeconds: ringFor,
                 other: other))
+    }
+
+    /// Calls the other one of a conversation, or the members of a group, if there are at most 32; a larger group is shown
+    /// that a call is on.
+    ///
+    /// If a call is on in the conversation, that one is joined.
+    ///
+    /// - Parameters:
+    ///   - conversation: A conversation in which the user may write.
+    ///   - kind: The kind of the call.
+    ///   - mode: `direct` or `gateway`; nil is `direct` between two people and `gateway` in groups, which the server
+    ///     must support.
+    ///   - offer: The SDP to offer between two people, at most 256 KiB. It is generation 1.
+    ///   - ringFor: Seconds to ring, 10 to 120; nil is the server's 60.
+    ///   - other: What to do with the user's current call.
+    /// - Returns: The call; its ``LiveCall/updates`` show its progress.
+    public func call(
+        in conversation: ConversationID, kind: Call.Kind, mode: String? = nil, offer: String? = nil,
+        ringFor: Int? = nil, other: OtherCall? = nil
+    ) async throws -> LiveCall {
+        try await realtime.requestCall(
+            "calls.create",
+            Creation(
+                conversation: conversation, kind: kind, mode: mode, offer: offer.map(Creation.Offer.init),
+                ringSeconds: ringFor, other: other))
     }
 
     /// The calls that ring for the user: the current ones, then new ones. Opens the connection. A reader who falls 64

@@ -22,6 +22,9 @@ public enum SwitchboardError: Error, Hashable, Sendable {
     case overflow
     /// The server's response is not what this version of the library expects. The text is for a log.
     case invalidResponse(String)
+    /// What was to be kept on this device could not be stored, such as on a full disk: it is not queued. The text is for
+    /// a log.
+    case storeFailed(String)
     /// An argument is invalid, such as a server address that is not a URL. The text says which and why.
     case invalidArgument(String)
     /// ``Switchboard/close()`` was called.
@@ -47,6 +50,7 @@ extension SwitchboardError: CustomStringConvertible {
         case .streamClosed: "the stream is closed"
         case .overflow: "a buffer overflowed"
         case .invalidResponse(let what): "the server's response is invalid: \(what)"
+        case .storeFailed(let why): "the store failed: \(why)"
         case .invalidArgument(let what): "invalid argument: \(what)"
         case .closed: "the client was closed"
         }
@@ -65,6 +69,7 @@ extension SwitchboardError: LocalizedError {
         case .streamClosed: "The call is over, or you are no longer in it."
         case .overflow: "Too much is waiting to be sent or read. Try again later."
         case .invalidResponse: "The server's response was not understood. Update the app and try again."
+        case .storeFailed: "This device could not store it. Make room on it and try again."
         case .invalidArgument: "This is not valid. Correct it and try again."
         case .closed: "The app has closed its connection to the server."
         }

@@ -21,7 +21,9 @@ final class CuttingProxy: Sendable {
     var port: Int { listener.localAddress?.port ?? 0 }
 
     /// Listens on a free port of the loopback and forwards to the port `target`.
-    init(to target: Int) async throws {
+    ///
+    /// - Parameter roundTrip: how much later a response comes.
+    init(to target: Int, roundTrip: TimeAmount = .zero) async throws {
         let connections = Connections()
         self.connections = connections
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -33,8 +35,9 @@ final class CuttingProxy: Sendable {
                     .connect(host: "127.0.0.1", port: target)
                     .flatMapThrowing { server in
                         connections.add(server)
-                        try client.pipeline.syncOperations.addHandler(Relaying(to: server))
-                        try server.pipeline.syncOperations.addHandler(Relaying(to: client))
+                        let delay = TimeAmount.nanoseconds(roundTrip.nanoseconds / 2)
+                        try client.pipeline.syncOperations.addHandler(Relaying(to: server, after: delay))
+                        try server.pipeline.syncOperations.addHandler(Relaying(to: client, after: delay))
                         client.setOption(.autoRead, value: true).whenComplete { _ in }
                         server.setOption(.autoRead, value: true).whenComplete { _ in }
                     }
@@ -57,11 +60,18 @@ final class CuttingProxy: Sendable {
 private final class Relaying: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let other: any Channel
+    private let delay: TimeAmount
 
-    init(to other: any Channel) { self.other = other }
+    init(to other: any Channel, after delay: TimeAmount) {
+        self.other = other
+        self.delay = delay
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        other.writeAndFlush(unwrapInboundIn(data), promise: nil)
+        let (other, bytes) = (other, unwrapInboundIn(data))
+        guard delay > .zero else { return other.writeAndFlush(bytes, promise: nil) }
+        // What comes later is due later: the order stays.
+        context.eventLoop.scheduleTask(in: delay) { other.writeAndFlush(bytes, promise: nil) }
     }
 
     func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }

@@ -87,31 +87,31 @@ struct GatewayScenarios {
     @Test func recordsAVoiceMessage() async throws {
         let server = try await RealServer()
         let (ann, annMe) = try await server.person("Ann")
-        let (ben, benMe) = try await server.person("Ben")
         #expect(try await ann.serverDescription().voice.recording)
         let worker = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
         defer { worker.stop() }
         let maker = try LegMaker(SRTPProfile.preferred, on: worker, expectsMedia: false)
         func record() async throws -> (VoiceRecording, LegMaker.Leg) {
             let opening = try maker.open(MediaParameters(audio: true, video: false, audioSlots: 0, videoSlots: 0))
-            let recording = try await ann.recordVoiceMessage(offer: opening.offer.text, to: benMe.id)
+            let recording = try await ann.recordVoice(offer: opening.offer.text)
             return (recording, try await maker.connect(opening, LegPlan(opening.offer, answer: recording.answer)))
         }
         let (recording, leg) = try await record()
         // The time of the recording.
         try await Task.sleep(for: .seconds(2))
-        #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
         await leg.expectEnd()
-        let sent = try await recording.send()
-        #expect(sent.from == annMe.id && sent.to == benMe.id && sent.durationMs > 1_000)
-        #expect(try await recording.send().id == sent.id)
-        #expect(try await ben.voiceMessages(with: annMe.id).messages.map(\.id) == [sent.id])
+        let file = try await recording.finish()
+        #expect(file.durationMs > 1_000)
+        #expect(try await recording.finish().id == file.id)
+        let conversation = try await ann.conversations.notes().id
+        let sent = try await ann.messages(in: conversation).sendVoice(file)
+        #expect(sent.author == annMe.id && sent.voice?.file == file.id)
         let (other, itsLeg) = try await record()
         await itsLeg.expectEnd()
         try await other.discard()
-        let gone = await #expect(throws: SwitchboardError.self) { _ = try await other.send() }
+        let gone = await #expect(throws: SwitchboardError.self) { _ = try await other.finish() }
         #expect(gone?.problem?.kind == .notFound)
-        for client in [ann, ben] { await client.close() }
+        await ann.close()
     }
 
     @Test func refusesInvalidLegs() async throws {

@@ -67,6 +67,14 @@ final class RealServer: Sendable {
         try await untilReady()
     }
 
+    /// Ends the server as a power cut does.
+    func stop() {
+        process.withLock { process in
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
     deinit {
         process.withLock { process in
             process.terminate()

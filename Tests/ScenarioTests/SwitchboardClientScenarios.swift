@@ -113,14 +113,17 @@ struct SwitchboardClientScenarios {
 
     @Test func reportsPresence() async throws {
         let server = try await RealServer()
-        let (ann, _) = try await server.person("Ann")
+        let (ann, annMe) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
         var presence = await ann.presence(of: benMe.id).makeAsyncIterator()
-        #expect(await presence.next()?.online == false)
+        #expect(await presence.next()?.online == false, "a stranger")
+        try await ann.friends.request(benMe.id)
+        try await ben.friends.accept(annMe.id)
         _ = try await ben.me()
         #expect(await presence.next()?.online == true)
         await ben.close()
-        #expect(await presence.next()?.online == false)
+        let gone = await presence.next()
+        #expect(gone?.online == false && gone?.lastSeenAt != nil)
         await ann.close()
     }
 
@@ -131,22 +134,42 @@ struct SwitchboardClientScenarios {
         let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "ContainersTests/Fixtures")
         let file = try Data(contentsOf: fixtures.appending(path: "tone.webm"))
-        let sent = try await ann.sendVoiceMessage(file, to: benMe.id)
-        #expect(sent.from == annMe.id && sent.to == benMe.id && sent.waveform.count == 100)
-        #expect(abs(sent.durationMs - 1_250) <= 20)
-        let page = try await ben.voiceMessages(with: annMe.id, limit: 10)
-        #expect(page.messages.map(\.id) == [sent.id] && page.nextCursor == nil)
-        let received = try #require(page.messages.first)
+        try await ann.friends.request(benMe.id)
+        try await ben.friends.accept(annMe.id)
+        let conversation = try await ann.conversations.direct(with: benMe.id).id
+        let clientID = MessageClientID(UUID().uuidString.lowercased())
+        let sent = try await ann.sendVoice(file, in: conversation, as: clientID)
+        let sound = try #require(sent.voice)
+        #expect(sent.author == annMe.id && sent.kind == .voice && sound.waveform.count == 100)
+        #expect(abs(sound.durationMs - 1_250) <= 20)
+        // Repeated, as after a crash, it is sent once.
+        #expect(try await ann.sendVoice(file, in: conversation, as: clientID).number == sent.number)
+        var seen: ChatMessage?
+        for await state in ben.messages(in: conversation) {
+            seen = state.messages.last
+            if seen?.voice != nil { break }
+        }
+        let received = try #require(seen?.message)
+        #expect(received.number == sent.number && seen?.isDeleted == false)
         let audio = try await ben.audio(of: received)
-        #expect(audio.count == sent.byteCount && audio.starts(with: Data("OggS".utf8)))
+        #expect(audio.count == sound.byteCount && audio.starts(with: Data("OggS".utf8)))
+        let chat = ben.messages(in: conversation)
+        #expect(try await chat.markListened(sent.number).listened == true)
         let refused = await #expect(throws: SwitchboardError.self) {
-            _ = try await ann.sendVoiceMessage(Data("no sound".utf8), to: benMe.id)
+            _ = try await ann.sendVoice(Data("no sound".utf8), in: conversation)
         }
         #expect(refused?.problem?.field == "body")
-        await #expect(throws: SwitchboardError.self) { try await ben.deleteVoiceMessage(sent.id) }
-        try await ann.deleteVoiceMessage(sent.id)
+        let unsent = try await ann.uploadVoice(file)
+        try await ann.discardVoice(unsent)
+        await #expect(throws: SwitchboardError.self) {
+            try await ann.messages(in: conversation).sendVoice(unsent)
+        }
+        // What is held can be deleted.
+        for await state in ann.messages(in: conversation) where state.messages.last?.id == received.id { break }
+        try await ann.messages(in: conversation).delete(received.id)
+        for await state in ben.messages(in: conversation)
+        where state.messages.last?.message?.deletedAt != nil { break }
         await #expect(throws: SwitchboardError.self) { _ = try await ben.audio(of: received) }
-        #expect(try await ben.voiceMessages(with: annMe.id).messages.isEmpty)
         for client in [ann, ben] { await client.close() }
     }
 

@@ -1,6 +1,7 @@
 import Calls
 import Foundation
 import Friends
+import Messaging
 import SDP
 import Testing
 
@@ -45,6 +46,15 @@ struct DocumentedLimitTests {
         #expect(text.contains("if \(FriendRules.sentLimit) requests wait already"))
         #expect(text.contains("at most \(FriendRules.reportsPerDay) a day."))
         #expect(FriendRules.reportCharacters == 2000 && text.contains("at most 2,000 characters."))
+    }
+
+    @Test func areThoseOfMessages() throws {
+        let text = try documentation(of: "Conversations/Messages+Writes.swift")
+        #expect(MessageText.maxBytes == 65_536 && text.contains("At most 65,536 bytes of UTF-8."))
+        #expect(ConversationLimits().requestMessages == 3)
+        #expect(
+            try documentation(of: "Conversations/Conversations.swift").contains(
+                "at most three messages arrive before they accept it"))
     }
 
     @Test func areThoseOfLegs() throws {

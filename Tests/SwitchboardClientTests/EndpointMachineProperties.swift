@@ -106,7 +106,9 @@ private struct ScheduledRun {
         case .deliver(let stream, .changes(let changes)): for change in changes { saw(change, of: stream) }
         case .deliver(let stream, .closed(let error)): violations.append("\(stream) closed: \(error)")
         case .stopped(let error): violations.append("stopped: \(error)")
-        case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption): break
+        case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption), .deliver(_, .rows),
+            .deliver(_, .listening), .deliver(_, .typing):
+            break
         }
     }
 

@@ -36,6 +36,17 @@ struct OpenValueTests {
         #expect(me.presence == Me.PresenceVisibility(rawValue: "friends"))
     }
 
+    @Test func readsWhatAServerHasDisabled() throws {
+        let text =
+            #"{"name":"S","version":"1","signUp":"open","transcribes":false,"#
+            + #""voice":{"maxSeconds":60,"maxBytes":1000,"recording":true}"#
+        #expect(try decode(ServerDescription.self, text + "}").features == nil)
+        let features = try decode(
+            ServerDescription.self, text + #","features":{"friends":false,"groups":true,"smell":true}}"#
+        ).features
+        #expect(features?.friends == false && features?.groups == true && features?.inviteLinks == nil)
+    }
+
     @Test func writesThemAsTheyStandInJSON() throws {
         #expect(String(decoding: try JSON.encode([OtherCall.hold, .end]), as: UTF8.self) == #"["hold","end"]"#)
         #expect(String(decoding: try JSON.encode([Call.Kind.video]), as: UTF8.self) == #"["video"]"#)

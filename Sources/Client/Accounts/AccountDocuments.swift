@@ -9,7 +9,7 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         /// Takes any choice.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Everyone who is not blocked.
+        /// Friends, and members of shared conversations.
         public static let everyone = Self(rawValue: "everyone")
         /// Nobody: the user always seems offline.
         public static let nobody = Self(rawValue: "nobody")
@@ -28,6 +28,36 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         public static let exact = Self(rawValue: "exact")
     }
 
+    /// Who may see when a user was last there. Newer servers may have more.
+    public struct LastSeenVisibility: RawRepresentable, Hashable, Sendable, Codable {
+        /// The choice as it stands in JSON.
+        public let rawValue: String
+        /// Takes any choice.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Friends, and members of shared conversations.
+        public static let everybody = Self(rawValue: "everybody")
+        /// Friends alone.
+        public static let friends = Self(rawValue: "friends")
+        /// Nobody; and the user does not see it of others.
+        public static let nobody = Self(rawValue: "nobody")
+    }
+
+    /// What becomes of a conversation of two that a stranger begins. Newer servers may have more.
+    public struct MessageRequestPolicy: RawRepresentable, Hashable, Sendable, Codable {
+        /// The choice as it stands in JSON.
+        public let rawValue: String
+        /// Takes any choice.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// It is a request.
+        public static let ask = Self(rawValue: "ask")
+        /// The user is in it at once.
+        public static let accept = Self(rawValue: "accept")
+        /// Nothing of it reaches the user, which the other cannot tell.
+        public static let refuse = Self(rawValue: "refuse")
+    }
+
     /// The user's id.
     public var id: UserID
     /// The e-mail address; absent for users of an external issuer.
@@ -44,6 +74,12 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var presence: PresenceVisibility
     /// By what others find the user; absent from older servers.
     public var reach: Reach?
+    /// Whether others see what the user has read; absent from older servers.
+    public var receipts: Bool?
+    /// Who, of those who see the user online, sees when they were last there; nil from servers that do not have it.
+    public var lastSeen: LastSeenVisibility?
+    /// What becomes of conversations that strangers begin; nil from servers that do not have it.
+    public var messageRequests: MessageRequestPolicy?
     /// When the account was created.
     public var createdAt: Date
 }
@@ -148,17 +184,27 @@ public struct ProfileChange: Codable, Hashable, Sendable {
     public var presence: Me.PresenceVisibility?
     /// By what others find the user.
     public var reach: Me.Reach?
+    /// Whether others see what the user has read. If not, the user does not see what they have read.
+    public var receipts: Bool?
+    /// Who, of those who see the user online, sees when they were last there.
+    public var lastSeen: Me.LastSeenVisibility?
+    /// What becomes of conversations that strangers begin.
+    public var messageRequests: Me.MessageRequestPolicy?
 
     /// Changes what is given.
     public init(
         displayName: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
-        presence: Me.PresenceVisibility? = nil, reach: Me.Reach? = nil
+        presence: Me.PresenceVisibility? = nil, reach: Me.Reach? = nil, receipts: Bool? = nil,
+        lastSeen: Me.LastSeenVisibility? = nil, messageRequests: Me.MessageRequestPolicy? = nil
     ) {
         self.displayName = displayName
         self.languages = languages
         self.callWaiting = callWaiting
         self.presence = presence
         self.reach = reach
+        self.receipts = receipts
+        self.lastSeen = lastSeen
+        self.messageRequests = messageRequests
     }
 }
 
@@ -166,7 +212,7 @@ public struct ProfileChange: Codable, Hashable, Sendable {
 public struct Presence: Codable, Hashable, Sendable {
     /// Whether any endpoint of the user is connected.
     public var online: Bool
-    /// When the last endpoint disconnected; absent while online, and if the user hides it.
+    /// When the user was last there; absent while online, and if they do not show it.
     public var lastSeenAt: Date?
 }
 
@@ -182,6 +228,33 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var transcribes: Bool
     /// The limits of voice messages.
     public var voice: VoiceLimits
+    /// How long messages are kept. Nil from a server that keeps them for ever.
+    public var messages: MessageLimits?
+
+    /// How long messages are kept.
+    public struct MessageLimits: Codable, Hashable, Sendable {
+        /// Days after which messages are erased; 0 for never. A group's settings may say fewer:
+        /// ``ConversationSettings/keepDays``.
+        public var keepDays: Int
+    }
+
+    /// What the operator may disable: hide what is disabled. Nil from a server that has all of it.
+    public var features: Features?
+
+    /// What the operator may disable. Requests of a disabled feature throw ``Problem/Kind/featureDisabled``; a feature that
+    /// the server does not name is enabled.
+    public struct Features: Codable, Hashable, Sendable {
+        /// Whether users can become friends. Those who are stay friends.
+        public var friends: Bool?
+        /// Whether users can find others by name, e-mail address or id.
+        public var userSearch: Bool?
+        /// Whether users can search messages.
+        public var messageSearch: Bool?
+        /// Whether users can create groups. Those that exist go on.
+        public var groups: Bool?
+        /// Whether users can make and use links of themselves and of groups.
+        public var inviteLinks: Bool?
+    }
 
     /// The limits of voice messages.
     public struct VoiceLimits: Codable, Hashable, Sendable {
@@ -189,7 +262,7 @@ public struct ServerDescription: Codable, Hashable, Sendable {
         public var maxSeconds: Int
         /// The maximum size of an upload.
         public var maxBytes: Int
-        /// Whether ``Switchboard/recordVoiceMessage(offer:to:)`` is possible.
+        /// Whether ``Switchboard/recordVoice(offer:)`` is possible.
         public var recording: Bool
     }
 }

@@ -73,6 +73,16 @@ actor Credentials {
         for watcher in watchers.values { watcher.yield(tokens) }
     }
 
+    /// A token of the user, which may have expired: only to know whose it is.
+    func anyToken() async -> String? {
+        switch source {
+        case .none: nil
+        case .tokens(let tokens): tokens.accessToken
+        case .token(let text): text
+        case .provider(let provider): try? await provider()
+        }
+    }
+
     /// An access token that does not expire soon; with `fresh`, a new one.
     func accessToken(fresh: Bool = false) async throws -> AccessToken {
         switch source {

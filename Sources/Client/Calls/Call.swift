@@ -138,6 +138,8 @@ public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     public static let connectionLost = Self(rawValue: "connection_lost")
     /// The call failed for another reason.
     public static let failed = Self(rawValue: "failed")
+    /// Of a participant: was removed from the conversation, or left it.
+    public static let removed = Self(rawValue: "removed")
     /// Of a participant: another endpoint of the same user accepted.
     public static let answeredElsewhere = Self(rawValue: "answered_elsewhere")
     /// Of a participant: another endpoint of the same user declined.

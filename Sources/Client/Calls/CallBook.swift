@@ -55,7 +55,10 @@ struct CallBook: Sendable {
             [.profile(document.me)] + document.calls.flatMap { applyUserStream($0, for: me) }
         case .snapshot(.call(let call), _): applyCallStream(call, for: me)
         case .snapshot(.signals(let entries), _): mailboxEvents(entries, of: stream, isWhole: true)
-        case .snapshot(.presence, _), .snapshot(.unknown, _), .presence: []
+        case .snapshot(.presence, _), .snapshot(.conversation, _), .snapshot(.inbox, _), .snapshot(.marks, _),
+            .snapshot(.unknown, _),
+            .presence, .rows, .listening, .typing:
+            []
         case .caption(let caption): StreamName.call(of: stream).map { [.captions($0, [caption])] } ?? []
         case .changes(let changes):
             (stream.hasPrefix("signals:") ? mailboxEvents(changes, of: stream, isWhole: false) : [])

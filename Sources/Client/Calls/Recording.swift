@@ -17,7 +17,7 @@ public struct Recording: Decodable, Hashable, Sendable, Identifiable {
         /// Absent while it is written.
         public var byteCount: Int?
         /// The link to the file, Ogg with Opus. Absent while it is written, and if it has no audio.
-        public var audio: VoiceMessage.Audio?
+        public var audio: AudioLink?
     }
 
     /// The recording's id.
@@ -54,7 +54,7 @@ public struct Recording: Decodable, Hashable, Sendable, Identifiable {
         /// Once it is complete.
         public var byteCount: Int?
         /// The link to the file, Ogg with Opus, once it is complete.
-        public var audio: VoiceMessage.Audio?
+        public var audio: AudioLink?
     }
 }
 

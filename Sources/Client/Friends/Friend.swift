@@ -53,12 +53,18 @@ public struct Link: Codable, Hashable, Sendable {
 
         /// It finds a user.
         public static let contact = Self(rawValue: "contact")
+        /// It leads into a group: ``Conversations/join(_:)``.
+        public static let group = Self(rawValue: "group")
     }
 
     /// What it is for.
     public var kind: Kind
     /// The owner of a contact link.
     public var user: User?
+    /// The name of a group, if it has one.
+    public var name: String?
+    /// How many people are in a group.
+    public var members: Int?
 }
 
 /// Why a user is reported to the operator. Newer servers may have more.

@@ -35,7 +35,7 @@ struct FriendBook: Sendable {
                 }
             }
             return hasChanged
-        case .snapshot, .presence, .caption, .closed: return false
+        case .snapshot, .rows, .listening, .presence, .caption, .typing, .closed: return false
         }
     }
 }

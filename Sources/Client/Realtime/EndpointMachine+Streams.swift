@@ -23,12 +23,26 @@ struct ListenedStream: Sendable {
 
 extension EndpointMachine {
     /// Listens to a stream until ``unlisten(_:into:)``: delivers its snapshot, then its changes.
-    mutating func listen(_ stream: String, into actions: inout [Action]) {
+    ///
+    /// - Parameter position: Of keyed state: what is held already.
+    mutating func listen(_ stream: String, holding position: StreamPosition? = nil, into actions: inout [Action]) {
         if case .stopped(let error) = connectionState {
             return actions.append(.deliver(stream: stream, .closed(error)))
         }
         if streams[stream] == nil { streams[stream] = ListenedStream(name: stream) }
+        if StreamName.isKeyed(stream) { streams[stream]?.position = position }
         if isLive { sendListen(for: stream, into: &actions) }
+    }
+
+    /// Takes the position that a stream of keyed state is resumed from.
+    mutating func hold(_ position: StreamPosition?, of stream: String) {
+        streams[stream]?.position = position
+    }
+
+    /// Listens again to a stream of keyed state of which something was missed, after a pause: it may happen again.
+    mutating func listenAgain(_ stream: String, at now: Int64) {
+        guard let listening = streams[stream], listening.phase == .open else { return }
+        streams[stream]?.phase = .expected(by: now + limits.snapshotTimeout)
     }
 
     /// Expects the server to attach the endpoint to a stream, and sends a `listen` if it does not.
@@ -73,11 +87,11 @@ extension EndpointMachine {
         into actions: inout [Action]
     ) {
         guard var listening = streams[stream] ?? attachedByServer(stream) else { return }
-        if case .expected = listening.phase { listening.phase = .open }
+        if case .expected = listening.phase, !StreamName.isKeyed(stream) { listening.phase = .open }
         let known = listening.position
         guard
             known == nil || known?.epoch != position.epoch || position.sequence > known?.sequence ?? 0
-                || !StreamName.isDurable(stream)
+                || !StreamName.isDurable(stream) || StreamName.isKeyed(stream)
         else {
             streams[stream] = listening
             return
@@ -116,7 +130,7 @@ extension EndpointMachine {
     mutating func receiveReset(_ stream: String, reason: String, at now: Int64, into actions: inout [Action]) {
         guard streams[stream] != nil else { return }
         if reason == "access" { return close(stream, .streamClosed, into: &actions) }
-        streams[stream]?.position = nil
+        if !StreamName.isKeyed(stream) { streams[stream]?.position = nil }
         if streams[stream]?.phase != .opening { streams[stream]?.phase = .expected(by: now + limits.snapshotTimeout) }
     }
 
@@ -126,7 +140,9 @@ extension EndpointMachine {
     ) {
         guard streams[stream]?.phase == .opening else { return }
         switch result {
-        case .success: streams[stream]?.phase = .open
+        case .success:
+            streams[stream]?.phase = .open
+            if StreamName.isKeyed(stream) { actions.append(.deliver(stream: stream, .listening)) }
         case .failure(let problem) where problem.status == 429 || problem.status >= 500:
             // A temporary failure: listen again later.
             let pause = problem.retryAfter.map { $0.components.seconds * 1_000 } ?? 0

@@ -32,8 +32,13 @@ struct EndpointMachine: Sendable {
     enum Delivery: Sendable {
         case snapshot(StreamDocument, StreamPosition)
         case changes([StreamChange])
+        /// Of keyed state: what holds the rows decides whether they are news.
+        case rows(StreamRows)
+        /// Of keyed state: the stream was resumed, or its snapshot delivered. Every change follows from now on.
+        case listening
         case presence(Presence)
         case caption(Caption)
+        case typing(TypingEvent)
         /// The stream has closed.
         case closed(SwitchboardError)
     }
@@ -143,7 +148,10 @@ struct EndpointMachine: Sendable {
         connectionState = .greeting(id: id, until: now + limits.greetingTimeout)
         lastReceivedAt = now
         scheduleRefresh(lifetime, at: now)
-        let resume = streams.compactMapValues { StreamName.isDurable($0.name) ? $0.position : nil }
+        // Keyed state is resumed by `listen`, whose result tells where the rows of the resumption end.
+        let resume = streams.compactMapValues {
+            StreamName.isDurable($0.name) && !StreamName.isKeyed($0.name) ? $0.position : nil
+        }
         actions.append(.send(.hello(id: id, token: token, endpoint: endpoint, secret: secret, resume: resume)))
     }
 
@@ -199,10 +207,14 @@ struct EndpointMachine: Sendable {
         case .snapshot(let stream, let document, let position):
             receive(document, position, of: stream, at: now, into: &actions)
         case .changes(let stream, let changes): receive(changes, of: stream, at: now, into: &actions)
+        case .rows(let stream, let rows):
+            if streams[stream] != nil { actions.append(.deliver(stream: stream, .rows(rows))) }
         case .presence(let stream, let presence):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .presence(presence))) }
         case .caption(let stream, let caption):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .caption(caption))) }
+        case .typing(let stream, let event):
+            if streams[stream] != nil { actions.append(.deliver(stream: stream, .typing(event))) }
         case .reset(let stream, let reason): receiveReset(stream, reason: reason, at: now, into: &actions)
         case .unknown: break
         }

@@ -38,6 +38,7 @@ extension RealtimeEndpoint {
     func opened(_ number: Int, _ socket: WebSocketConnection, _ token: Credentials.AccessToken) {
         guard connection?.number == number else { return socket.close() }
         connection?.socket = socket
+        tokenSubject = TokenSubject(of: token.text)
         act { $0.opened(token: token.text, lifetime: token.lifetime, at: now, into: &$1) }
     }
 

@@ -9,6 +9,10 @@ extension RealtimeEndpoint {
             }
         }
         if stream.hasPrefix("presence:") { return deliver(delivery, toPresence: UserID(String(stream.dropFirst(9)))) }
+        if stream.hasPrefix("typing:") {
+            return deliver(delivery, ofTypingIn: ConversationID(String(stream.dropFirst("typing:".count))))
+        }
+        if StreamName.isKeyed(stream) { return deliver(delivery, ofKeyed: stream) }
         if stream.hasPrefix("user:"), friendBook.apply(delivery) { friendUpdates.send(friendBook.all) }
         guard let user else { return }
         for event in book.apply(delivery, of: stream, for: user) { handle(event) }
@@ -21,7 +25,7 @@ extension RealtimeEndpoint {
             lastPresence[user] = presence
             presences[user]?.send(presence)
         case .closed: presences.removeValue(forKey: user)?.finish()
-        case .snapshot, .changes, .caption: break
+        case .snapshot, .changes, .rows, .listening, .caption, .typing: break
         }
     }
 
@@ -71,7 +75,10 @@ extension RealtimeEndpoint {
         book = CallBook()
         for presence in presences.values { presence.finish() }
         presences = [:]
+        if case .disconnected(code: 4004, _) = error { eraseStore() }
         guard error == .closed else { return }
+        closeStore()
+        messaging.inboxUpdates.finish()
         incoming.finish()
         profiles.finish()
         friendUpdates.finish()

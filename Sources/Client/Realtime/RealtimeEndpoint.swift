@@ -30,6 +30,9 @@ actor RealtimeEndpoint {
     var isConnected = false
     var presences: [UserID: Broadcast<Presence>] = [:]
     var lastPresence: [UserID: Presence] = [:]
+    var messaging = MessagingState()
+    /// Whose access token the connection was opened with.
+    var tokenSubject: TokenSubject?
 
     /// The endpoint that joins calls.
     nonisolated let identity: Endpoint
@@ -82,12 +85,14 @@ extension RealtimeEndpoint {
         friendBook = FriendBook()
         user = nil
         lastPresence = [:]
+        closeStore()
     }
 
     /// Connects for the user who has just signed in if anybody reads what only a connection provides.
-    func userChanged() {
+    func userChanged() async {
+        openStore(of: await credentials.anyToken())
         if !(incoming.hasNoListeners && profiles.hasNoListeners && friendUpdates.hasNoListeners
-            && connections.hasNoListeners)
+            && connections.hasNoListeners && messaging.inboxUpdates.hasNoListeners)
         {
             start()
         }
@@ -183,6 +188,7 @@ extension RealtimeEndpoint {
             user = greeting.user
             options.logger?.debug("connected", metadata: ["session": "\(greeting.session)"])
             setConnected(true)
+            connectedMessaging(for: greeting.user)
         case .deliver(let stream, let delivery): deliver(delivery, of: stream)
         case .complete(let key, let result):
             continuations.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
@@ -194,6 +200,7 @@ extension RealtimeEndpoint {
         guard connected != isConnected else { return }
         isConnected = connected
         connections.send(connected)
+        if !connected { disconnectedMessaging() }
     }
 
     func send(_ frame: ClientFrame) {

@@ -7,7 +7,8 @@ extension ServerFrame {
     /// A frame's JSON; its type follows from the members that are present.
     private struct Envelope: Decodable {
         private enum Key: String, CodingKey {
-            case id, result, error, stream, snapshot, epoch, seq, changes, event, reset, heartbeat, bye
+            case id, result, error, stream, snapshot, epoch, seq, changes, rows, after, upTo, gap, event, reset,
+                heartbeat, bye
         }
 
         private struct Reset: Decodable { var reason: String? }
@@ -64,6 +65,9 @@ extension ServerFrame {
             if container.contains(.changes) {
                 return .changes(stream: stream, try container.decode([StreamChange].self, forKey: .changes))
             }
+            if container.contains(.rows) {
+                return try rows(stream, container).map { .rows(stream: stream, $0) } ?? .unknown
+            }
             if let reset = try container.decodeIfPresent(Reset.self, forKey: .reset) {
                 return .reset(stream: stream, reason: reset.reason ?? "")
             }
@@ -73,7 +77,35 @@ extension ServerFrame {
             if stream.hasPrefix("captions:"), container.contains(.event) {
                 return .caption(stream: stream, try container.decode(Caption.self, forKey: .event))
             }
+            if stream.hasPrefix("typing:"), container.contains(.event) {
+                return .typing(stream: stream, try container.decode(TypingEvent.self, forKey: .event))
+            }
             return .unknown
+        }
+
+        private static func rows(
+            _ stream: String, _ container: KeyedDecodingContainer<Key>
+        ) throws -> StreamRows? {
+            if stream.hasPrefix("conversation:") {
+                .conversation(try rowFrame(of: ConversationRow.self, container))
+            } else if stream.hasPrefix("inbox:") {
+                .inbox(try rowFrame(of: InboxRow.self, container))
+            } else if stream.hasPrefix("marks:") {
+                .marks(try rowFrame(of: MarksRow.self, container))
+            } else {
+                nil
+            }
+        }
+
+        private static func rowFrame<Row: Decodable>(
+            of row: Row.Type, _ container: KeyedDecodingContainer<Key>
+        ) throws -> RowFrame<Row> {
+            RowFrame(
+                rows: try container.decode([Row].self, forKey: .rows),
+                epoch: try container.decode(String.self, forKey: .epoch),
+                after: try container.decode(Int.self, forKey: .after),
+                upTo: try container.decode(Int.self, forKey: .upTo),
+                gap: range(try container.decodeIfPresent([Int].self, forKey: .gap)))
         }
 
         private struct SignalsMember: Decodable { var signals: [StreamChange] }
@@ -85,6 +117,10 @@ extension ServerFrame {
             case "user": return .user(try container.decode(UserDocument.self, forKey: .snapshot))
             case "call": return .call(try container.decode(CallMember.self, forKey: .snapshot).call)
             case "presence": return .presence(try container.decode(Presence.self, forKey: .snapshot))
+            case "conversation":
+                return .conversation(try container.decode(ConversationSnapshot.self, forKey: .snapshot))
+            case "marks": return .marks(try container.decode(MarksSnapshot.self, forKey: .snapshot))
+            case "inbox": return .inbox(try container.decode(InboxPage.self, forKey: .snapshot))
             case "signals":
                 return .signals(try container.decode(SignalsMember.self, forKey: .snapshot).signals)
             default: return .unknown

@@ -7,8 +7,10 @@ enum ServerFrame: Sendable {
     case failure(id: Int, Problem)
     case snapshot(stream: String, StreamDocument, StreamPosition)
     case changes(stream: String, [StreamChange])
+    case rows(stream: String, StreamRows)
     case presence(stream: String, Presence)
     case caption(stream: String, Caption)
+    case typing(stream: String, TypingEvent)
     case reset(stream: String, reason: String)
     case heartbeat
     case bye(code: Int, reason: String, retryAfter: Int64?)
@@ -42,7 +44,17 @@ enum StreamDocument: Hashable, Sendable {
     case call(Call)
     case signals([StreamChange])
     case presence(Presence)
+    case conversation(ConversationSnapshot)
+    case inbox(InboxPage)
+    case marks(MarksSnapshot)
     case unknown
+}
+
+/// Rows of keyed state.
+enum StreamRows: Hashable, Sendable {
+    case conversation(RowFrame<ConversationRow>)
+    case inbox(RowFrame<InboxRow>)
+    case marks(RowFrame<MarksRow>)
 }
 
 /// The snapshot of a user's stream: the profile, the user's live calls, and friends.

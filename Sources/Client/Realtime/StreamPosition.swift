@@ -1,7 +1,10 @@
-/// A position in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`.
+/// A position in a stream: everything up to and including `sequence` of that `epoch` is known. In JSON `["e1", 904]`,
+/// of a conversation of which messages are held `["e1", 904, 1, 50]`.
 struct StreamPosition: Hashable, Sendable {
     var epoch: String
     var sequence: Int64
+    /// Of a conversation: the first and the last number that is held.
+    var held: ClosedRange<Int64>?
 }
 
 extension StreamPosition: Codable {
@@ -9,12 +12,18 @@ extension StreamPosition: Codable {
         var container = try decoder.unkeyedContainer()
         epoch = try container.decode(String.self)
         sequence = try container.decode(Int64.self)
+        guard !container.isAtEnd else { return }
+        let (first, last) = (try container.decode(Int64.self), try container.decode(Int64.self))
+        if first <= last { held = first...last }
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         try container.encode(epoch)
         try container.encode(sequence)
+        guard let held else { return }
+        try container.encode(held.lowerBound)
+        try container.encode(held.upperBound)
     }
 }
 
@@ -25,9 +34,20 @@ enum StreamName {
     static func signals(_ call: CallID, _ endpoint: EndpointID) -> String { "signals:\(call):\(endpoint)" }
     static func presence(_ user: UserID) -> String { "presence:\(user)" }
     static func captions(_ call: CallID) -> String { "captions:\(call)" }
+    static func conversation(_ conversation: ConversationID) -> String { "conversation:\(conversation)" }
+    static func inbox(_ user: UserID) -> String { "inbox:\(user)" }
+    static func marks(_ conversation: ConversationID) -> String { "marks:\(conversation)" }
+    static func typing(_ conversation: ConversationID) -> String { "typing:\(conversation)" }
 
-    /// Presence and captions are ephemeral: they are never logged and cannot be resumed.
-    static func isDurable(_ name: String) -> Bool { !name.hasPrefix("presence:") && !name.hasPrefix("captions:") }
+    /// Keyed state: the latest of each row. What holds the rows decides which frames are news.
+    static func isKeyed(_ name: String) -> Bool {
+        ["conversation", "inbox", "marks"].contains(name.prefix { $0 != ":" })
+    }
+
+    /// Presence, captions and typing are ephemeral: they are never logged and cannot be resumed.
+    static func isDurable(_ name: String) -> Bool {
+        !["presence", "captions", "typing"].contains(name.prefix { $0 != ":" })
+    }
 
     /// The call that a `call:`, `signals:` or `captions:` stream belongs to.
     static func call(of name: String) -> CallID? {

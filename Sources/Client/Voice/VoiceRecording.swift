@@ -1,11 +1,10 @@
 /// A voice message that the server records from a peer connection of the app.
 ///
-/// Nothing needs to be uploaded to send it, however bad the connection is by then. Nobody else sees it before. It ends
-/// with ``send()``, at the maximum length of a message, or with its peer connection; after that it can be sent for ten
-/// minutes.
+/// Nothing needs to be uploaded, however bad the connection is by then. It ends with ``finish()``, at the maximum length of a
+/// message, or with its peer connection; after that it can be finished for ten minutes.
 public struct VoiceRecording: Sendable, Identifiable {
     private struct Parameters: Encodable { var recording: VoiceRecordingID }
-    private struct Response: Decodable { var message: VoiceMessage }
+    private struct Response: Decodable { var file: VoiceFile }
 
     /// The recording's id.
     public let id: VoiceRecordingID
@@ -13,13 +12,13 @@ public struct VoiceRecording: Sendable, Identifiable {
     public let answer: String
     let endpoint: RealtimeEndpoint
 
-    /// Ends the recording and sends it. Close the peer connection then. A retry after a failure never sends it twice.
+    /// Ends the recording and makes a file of it, which can be sent. Close the peer connection then. A retry has the same file.
     ///
     /// - Throws: ``Problem/Kind/invalidRequest`` if there is no audio yet, and ``Problem/Kind/notFound`` if the
     ///   recording no longer exists: it was discarded, or the server was restarted.
-    public func send() async throws -> VoiceMessage {
-        let response: Response = try await endpoint.request("voice.sendRecording", Parameters(recording: id))
-        return response.message
+    public func finish() async throws -> VoiceFile {
+        let response: Response = try await endpoint.request("voice.finishRecording", Parameters(recording: id))
+        return response.file
     }
 
     /// Ends the recording and discards it.

@@ -1,0 +1,122 @@
+/// A conversation with its messages, as a sequence of what a chat shows: ``Switchboard/messages(in:)``.
+///
+/// Iterating opens the connection. What is stored on the device comes first, at once and also without a connection;
+/// then every change. A reader who is slow misses states, never the newest. The sequence ends when the user signs out,
+/// and with ``Switchboard/close()``.
+///
+/// ``send(_:replyTo:)``, ``edit(_:to:)``, ``delete(_:)``, reactions, stars, pins, ``forward(_:to:)``, ``hide(_:)``,
+/// ``clear()`` and ``deleteForMe()`` return as soon as the write is stored on this device, in the directory of
+/// ``SwitchboardOptions/store``, and are shown at once. The write is sent when there is a connection, in the order of the
+/// conversation, in a later run of the app if need be, and carried out once. One that the server refuses is not shown as
+/// done any more, and says why. Everything else needs a connection, and is carried out when its function returns.
+///
+/// In a conversation of ``Conversations/create(_:)``, what is written waits until it is created.
+public struct Messages: AsyncSequence, Sendable {
+    /// What a chat shows.
+    public struct State: Hashable, Sendable {
+        /// The conversation; nil while nothing is known of it.
+        public var conversation: Conversation?
+        /// The signed-in user's own part.
+        public var membership: Membership?
+        /// The members, in the order of their ids, with those who left: at most 100, if there are more.
+        public var members: [ConversationMember]
+        /// The profiles of members and authors.
+        public var people: [UserID: User]
+        /// The messages in order: the newest, or those around a number that was asked for. At the end of the newest are
+        /// those that wait to be sent.
+        public var messages: [ChatMessage]
+        /// Whether ``Messages/loadEarlier(limit:)`` has more.
+        public var hasEarlier: Bool
+        /// Whether ``Messages/loadLater(limit:)`` has more.
+        public var hasLater: Bool
+        /// Whether ``Messages/members(limit:after:)`` has more.
+        public var hasMoreMembers: Bool
+        /// How far the members are, and what the user has noted on messages.
+        public var marks: ConversationMarks
+        /// How many messages the user has scheduled; nil while that is not known.
+        public var scheduled: ScheduledSummary?
+        /// What else waits to be sent, or was refused: ``Messages/retry(_:)-(WaitingWrite.ID)`` sends it again.
+        public var writes: [WaitingWrite] = []
+        /// What was kept with ``Messages/keepDraft(_:)``.
+        public var draft: String?
+        /// Whether changes arrive as they happen. Otherwise it is what was stored, or known when the connection was
+        /// lost; or the user has left the conversation.
+        public var isCurrent: Bool
+        /// Why the conversation cannot be read, such as ``Problem/Kind/notFound``.
+        public var problem: Problem?
+    }
+
+    /// Iterates over the states.
+    public struct Iterator: AsyncIteratorProtocol {
+        let conversation: ConversationID
+        let realtime: RealtimeEndpoint
+        var signals: AsyncStream<Void>?
+        var last: State?
+
+        /// The next state that differs from the last one; nil once the user has signed out, or the client is closed.
+        public mutating func next() async -> State? {
+            let signals: AsyncStream<Void>
+            if let opened = self.signals {
+                signals = opened
+            } else {
+                signals = await realtime.signals(of: conversation)
+            }
+            self.signals = signals
+            var iterator = signals.makeAsyncIterator()
+            while await iterator.next() != nil {
+                guard let state = await realtime.chatState(of: conversation), state != last else { continue }
+                last = state
+                return state
+            }
+            return nil
+        }
+    }
+
+    /// The conversation.
+    public let conversation: ConversationID
+    let realtime: RealtimeEndpoint
+
+    /// Iterates over the states.
+    public func makeAsyncIterator() -> Iterator { Iterator(conversation: conversation, realtime: realtime) }
+}
+
+// What is shown.
+extension Messages {
+    /// Shows earlier messages too, if there are any: those that are stored at once, and the server's.
+    ///
+    /// At most 4,000 messages are held at a time, by one reader or several: then this throws
+    /// ``SwitchboardError/overflow``, and ``load(around:limit:)`` leads further.
+    ///
+    /// - Parameter limit: How many at most, 1 to 100; nil is 50.
+    /// - Throws: ``SwitchboardError/invalidArgument(_:)`` while nobody iterates over the conversation, and without a
+    ///   connection, if nothing earlier is stored.
+    public func loadEarlier(limit: Int? = nil) async throws {
+        try await realtime.loadEarlier(in: await realtime.resolve(conversation), limit: limit)
+    }
+
+    /// Shows later messages too, after ``load(around:limit:)``, as ``loadEarlier(limit:)`` shows earlier ones.
+    ///
+    /// - Parameter limit: How many at most, 1 to 100; nil is 50.
+    public func loadLater(limit: Int? = nil) async throws {
+        try await realtime.loadLater(in: await realtime.resolve(conversation), limit: limit)
+    }
+
+    /// Shows the messages around a number instead of the newest, such as those around one that is replied to.
+    ///
+    /// - Parameters:
+    ///   - number: The number of a message.
+    ///   - limit: How many at most, 1 to 100; nil is 50.
+    public func load(around number: Int, limit: Int? = nil) async throws {
+        try await realtime.load(around: number, in: await realtime.resolve(conversation), limit: limit)
+    }
+
+    /// Shows the newest messages again.
+    public func showNewest() async throws {
+        try await realtime.showNewest(in: await realtime.resolve(conversation))
+    }
+
+    /// Keeps text that is being written, on this device; nil or an empty text removes it.
+    public func keepDraft(_ text: String?) async throws {
+        try await realtime.keepDraft(text, in: conversation)
+    }
+}

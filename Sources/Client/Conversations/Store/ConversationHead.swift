@@ -1,0 +1,64 @@
+/// What is stored of a conversation beside its messages and members.
+struct ConversationHead: Codable, Hashable, Sendable {
+    var conversation: Conversation?
+    var membership: Membership?
+    var epoch: String?
+    var sequence: Int64?
+    /// The newest range, which is as new as the position.
+    var newest: [Int]?
+    var start: Int?
+    var newestStart: Int?
+    var hasMoreMembers = false
+    /// Every range of which all messages are stored, however old.
+    var stored: [[Int]] = []
+
+    init() {}
+
+    /// Takes what a state holds; what was stored before stays stored.
+    mutating func update(from state: ConversationState) {
+        conversation = state.conversation
+        membership = state.membership
+        epoch = state.position?.epoch
+        sequence = state.position?.sequence
+        newest = state.position == nil ? nil : state.ranges.last.map { [$0.first, $0.last] }
+        start = state.start
+        newestStart = state.newestStart
+        hasMoreMembers = state.hasMoreMembers
+        for range in state.ranges.all { store(range.first, range.last) }
+    }
+
+    /// Adds a range to those that are stored, joined with its neighbours.
+    private mutating func store(_ first: Int, _ last: Int) {
+        var (first, last) = (first, last)
+        stored.removeAll { range in
+            guard range.count == 2, range[0] <= last + 1, range[1] >= first - 1 else { return range.count != 2 }
+            (first, last) = (min(first, range[0]), max(last, range[1]))
+            return true
+        }
+        stored.append([first, last])
+    }
+
+    /// The stored range that contains a number.
+    func stored(at number: Int) -> ClosedRange<Int>? {
+        stored.lazy.compactMap { SwitchboardClient.range($0) }.first { $0.contains(number) }
+    }
+
+    /// Forgets what was stored below a number.
+    mutating func remove(below number: Int) {
+        stored = stored.compactMap { range in
+            guard let held = SwitchboardClient.range(range), held.upperBound >= number else { return nil }
+            return [max(held.lowerBound, number), held.upperBound]
+        }
+        guard let newest, newest.count == 2 else { return }
+        self.newest = newest[1] >= number ? [max(newest[0], number), newest[1]] : nil
+    }
+}
+
+/// What is stored of the inbox beside its rows.
+struct InboxHead: Codable, Hashable, Sendable {
+    var epoch: String?
+    var sequence: Int64?
+    var boundary: InboxState.SortKey?
+    var nextCursor: String?
+    var unreadBelow = 0
+}

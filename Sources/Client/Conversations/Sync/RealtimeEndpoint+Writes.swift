@@ -1,0 +1,248 @@
+import Logging
+
+// The queue of writes.
+extension RealtimeEndpoint {
+    private struct Sending: Encodable, Sendable {
+        var conversation: ConversationID
+        var clientID: MessageClientID
+        var text: String
+        var replyTo: Named?
+        var afterClientID: MessageClientID?
+    }
+    private struct Editing: Encodable, Sendable {
+        var conversation: ConversationID
+        var number: Named
+        var text: String
+        var textVersion: Int?
+    }
+    private struct Deleting: Encodable, Sendable {
+        var conversation: ConversationID
+        var number: Named
+        var `for` = "all"
+    }
+    private struct Forwarding: Encodable, Sendable {
+        var conversation: ConversationID
+        var clientID: MessageClientID
+        var forward: WriteEntry.Source
+    }
+    private struct Reacting: Encodable, Sendable {
+        var conversation: ConversationID; var number: Int; var emoji: String
+    }
+    private struct Clearing: Encodable, Sendable {
+        var conversation: ConversationID
+        var upTo: Int?
+        var `for`: String?
+    }
+    private struct Creating: Encodable, Sendable {
+        var clientID: MessageClientID
+        var kind: Conversation.Kind
+        var members: [UserID]?
+        var name: String?
+    }
+    /// A message, as requests name it.
+    private struct Named: Encodable, Sendable {
+        let target: WriteEntry.Target
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch target {
+            case .number(let number): try container.encode(number)
+            case .waiting(let clientID): try container.encode("client:\(clientID)")
+            }
+        }
+    }
+    private struct Getting: Encodable, Sendable { var conversation: ConversationID; var number: Int }
+    private struct MessageResult: Decodable, Sendable { var message: Message }
+    private struct OwnResult: Decodable, Sendable { var own: OwnMessage }
+
+    /// Changes the queue: what has changed is stored before anybody sees it, or not at all.
+    func changeQueue<Result>(
+        in id: ConversationID?, _ change: (inout WriteQueue) throws(SwitchboardError) -> Result
+    ) throws(SwitchboardError) -> Result {
+        let before = messaging.queue
+        do {
+            let result = try change(&messaging.queue)
+            let changes = messaging.queue.takeChanges()
+            if !changes.isEmpty { try messaging.store?.save(messaging.queue, changes) }
+            showQueue(in: id)
+            return result
+        } catch {
+            messaging.queue = before
+            throw error as? SwitchboardError ?? .storeFailed("\(error)")
+        }
+    }
+
+    private func showQueue(in id: ConversationID?) {
+        messaging.inboxUpdates.send(())
+        for (open, conversation) in messaging.open where id == nil || id == open { conversation.updates.send(()) }
+    }
+
+    /// Sends what may be sent now.
+    func sendQueue() {
+        guard isConnected, let owner = messaging.owner, owner == user else { return }
+        do {
+            let ready = try changeQueue(in: nil) { queue in queue.next(at: now, wallClock: wallClock) }
+            // The tasks begin in this order, on the actor.
+            for entry in ready { Task { complete(entry, await send(entry), for: owner) } }
+        } catch {
+            options.logger?.error("the queue of messages cannot be stored", metadata: ["error": "\(error)"])
+        }
+        setQueueTimer()
+    }
+
+    private func complete(_ entry: WriteEntry, _ outcome: WriteQueue.Outcome, for owner: UserID) {
+        guard messaging.owner == owner else { return }
+        if case .done(let message) = outcome, let conversation = messaging.open[entry.conversation] {
+            conversation.state.keep(message)
+            changed(conversation)
+        }
+        do {
+            try changeQueue(in: entry.conversation) { queue in queue.complete(entry.id, outcome, at: now) }
+        } catch {
+            // It is sent again, with the same client id.
+            messaging.queue.complete(entry.id, .unanswered, at: now)
+            options.logger?.error("the queue of messages cannot be stored", metadata: ["error": "\(error)"])
+        }
+        if case .created(let id) = outcome, resolve(entry.conversation) == id { created(entry.conversation, as: id) }
+        sendQueue()
+    }
+
+    /// Takes messages that were read: one's own are not sent again.
+    func saw(_ messages: [Message]) {
+        guard let owner = messaging.owner else { return }
+        for message in messages where message.author == owner && messaging.queue.send(message.clientID) != nil {
+            _ = try? changeQueue(in: message.conversation) { queue in queue.saw(message) }
+        }
+    }
+
+    private func setQueueTimer() {
+        guard let deadline = messaging.queue.deadline else { return }
+        if let timer = messaging.queueTimer, timer.deadline <= deadline, timer.deadline > now { return }
+        messaging.queueTimer?.task.cancel()
+        let wait = Duration.milliseconds(max(1, deadline - now))
+        messaging.queueTimer = (
+            deadline,
+            Task { [weak self, clock] in
+                try? await clock.sleep(for: wait)
+                if !Task.isCancelled { await self?.sendQueue() }
+            }
+        )
+    }
+
+    /// Sends an entry and tells what became of it.
+    private func send(_ entry: WriteEntry) async -> WriteQueue.Outcome {
+        do {
+            return try await carryOut(entry)
+        } catch SwitchboardError.refused(let problem) {
+            let isPermanent = problem.status < 500 && ![401, 408, 429].contains(problem.status)
+            return isPermanent ? .refused(problem) : .later(problem, after: problem.retryAfter?.milliseconds)
+        } catch {
+            return .unanswered
+        }
+    }
+
+    private func carryOut(_ entry: WriteEntry) async throws -> WriteQueue.Outcome {
+        let id = entry.conversation
+        switch entry.kind {
+        case .send, .forward, .react, .removeReaction, .edit, .delete: return .done(try await message(of: entry))
+        case .create:
+            let result: ConversationResult = try await request(
+                "conversations.create",
+                Creating(
+                    clientID: entry.clientID, kind: entry.creation?.kind ?? .group, members: entry.creation?.members,
+                    name: entry.creation?.name))
+            return .created(result.conversation.id)
+        case .star, .unstar:
+            let result: OwnResult = try await request(
+                entry.kind == .star ? "messages.star" : "messages.unstar",
+                Getting(conversation: id, number: number(of: entry.target)))
+            keep(result.own, in: id)
+        case .pin, .unpin:
+            let result: ConversationResult = try await request(
+                entry.kind == .pin ? "messages.pin" : "messages.unpin",
+                Getting(conversation: id, number: number(of: entry.target)))
+            keep(result)
+        case .hide:
+            let number = try number(of: entry.target)
+            let _: Nothing = try await request(
+                "messages.delete", Deleting(conversation: id, number: Named(target: .number(number)), for: "me"))
+            hide(number, in: id)
+        case .clear:
+            let _: Nothing = try await request("conversations.clear", Clearing(conversation: id, upTo: entry.upTo))
+            clear(id, upTo: entry.upTo)
+        case .deleteForMe:
+            let _: Nothing = try await request(
+                "conversations.delete", Clearing(conversation: id, upTo: entry.upTo, for: "me"))
+            clear(id, upTo: entry.upTo)
+        }
+        return .finished
+    }
+
+    private func message(of entry: WriteEntry) async throws -> Message {
+        let id = entry.conversation
+        let result: MessageResult
+        switch entry.kind {
+        case .send:
+            result = try await request(
+                "messages.send",
+                Sending(
+                    conversation: id, clientID: entry.clientID, text: entry.text ?? "",
+                    replyTo: entry.replyTo.map(Named.init), afterClientID: entry.after))
+        case .forward:
+            guard let source = entry.source else { throw Self.predecessorMissing }
+            result = try await request(
+                "messages.send", Forwarding(conversation: id, clientID: entry.clientID, forward: source))
+        case .react, .removeReaction:
+            result = try await request(
+                entry.kind == .react ? "messages.react" : "messages.removeReaction",
+                Reacting(conversation: id, number: number(of: entry.target), emoji: entry.emoji ?? ""))
+        case .edit:
+            if case .number(let number) = entry.target { return try await edited(entry, number) }
+            result = try await request(
+                "messages.edit",
+                Editing(conversation: id, number: named(entry.target), text: entry.text ?? ""))
+        default:
+            result = try await request("messages.delete", Deleting(conversation: id, number: named(entry.target)))
+        }
+        return result.message
+    }
+
+    /// Edits a message. A conflict is none if the text stands there already: the answer was lost.
+    private func edited(_ entry: WriteEntry, _ number: Int) async throws -> Message {
+        let text = entry.text ?? ""
+        let getting = Getting(conversation: entry.conversation, number: number)
+        var version = entry.textVersion
+        if version == nil {
+            let result: MessageResult = try await request("messages.get", getting)
+            version = result.message.textVersion
+        }
+        do {
+            let result: MessageResult = try await request(
+                "messages.edit",
+                Editing(
+                    conversation: entry.conversation, number: Named(target: .number(number)), text: text,
+                    textVersion: version))
+            return result.message
+        } catch SwitchboardError.refused(let problem) where problem.kind == .conflict {
+            let result: MessageResult = try await request("messages.get", getting)
+            if result.message.text == text { return result.message }
+            if let conversation = messaging.open[entry.conversation] {
+                conversation.state.keep(result.message)
+                changed(conversation)
+            }
+            throw SwitchboardError.refused(problem)
+        }
+    }
+
+    private func number(of target: WriteEntry.Target?) throws -> Int {
+        guard case .number(let number) = target else { throw Self.predecessorMissing }
+        return number
+    }
+
+    private func named(_ target: WriteEntry.Target?) throws -> Named {
+        guard let target else { throw Self.predecessorMissing }
+        return Named(target: target)
+    }
+
+    private static var predecessorMissing: SwitchboardError { .refused(WriteFailure.predecessorMissing.problem) }
+}

@@ -1,0 +1,1 @@
+../../../../Sources/Client/SwitchboardClient.docc/Resources/Bubble.swift
