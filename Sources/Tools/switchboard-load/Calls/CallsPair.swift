@@ -2,7 +2,7 @@ import NIOCore
 
 /// Two virtual users, one of whom calls the other repeatedly: the state machine of the life cycle. It runs on one event
 /// loop.
-final class CallsPair {
+final class CallsPair: RealtimeConnectionDelegate {
     /// A request without a result yet, and when it was sent.
     private struct PendingRequest { var step: CallsStep; var at: UInt64 }
 
@@ -26,8 +26,8 @@ final class CallsPair {
 
     private static let batches = 2
 
-    let caller: CallsConnection
-    let callee: CallsConnection
+    let caller: RealtimeConnection
+    let callee: RealtimeConnection
     private unowned let worker: CallsWorker
     private var pending: (caller: [Int: PendingRequest], callee: [Int: PendingRequest]) = ([:], [:])
     private var lifeCycle: LifeCycle?
@@ -37,12 +37,12 @@ final class CallsPair {
     private(set) var isReady = false
     private(set) var isBroken = false
 
-    init(_ caller: CallsConnection, _ callee: CallsConnection, worker: CallsWorker) {
+    init(_ caller: RealtimeConnection, _ callee: RealtimeConnection, worker: CallsWorker) {
         self.caller = caller
         self.callee = callee
         self.worker = worker
-        caller.pair = self
-        callee.pair = self
+        caller.delegate = self
+        callee.delegate = self
     }
 
     /// When the current life cycle began.
@@ -56,8 +56,27 @@ final class CallsPair {
         send(caller, .create, "calls.create", params)
     }
 
+    func opened(_ connection: RealtimeConnection) {
+        _ = connection.hello()
+        _ = connection.listen(to: "user:\(connection.person.user)")
+    }
+
+    func failed(_ what: String, on connection: RealtimeConnection) { failed(what) }
+
+    func received(_ message: ByteBuffer, on connection: RealtimeConnection) {
+        let text = message.readableBytesUInt8Span
+        guard let frame = CallsFrame(text) else { return failed("a frame that is not JSON") }
+        if frame.isHeartbeat {
+            connection.respondToHeartbeat()
+        } else if frame.isBye {
+            failed("bye: \(text.text(after: #""reason":""#) ?? "")")
+        } else {
+            handle(frame, text, on: connection)
+        }
+    }
+
     /// Handles a frame of one of the two connections.
-    func handle(_ frame: CallsFrame, _ text: Span<UInt8>, on connection: CallsConnection) {
+    private func handle(_ frame: CallsFrame, _ text: Span<UInt8>, on connection: RealtimeConnection) {
         let now = CallsClock.now
         if let stream = frame.stream {
             if stream.hasPrefix("call:") {
@@ -81,7 +100,7 @@ final class CallsPair {
         giveUp()
     }
 
-    func lost(_ connection: CallsConnection) {
+    func lost(_ connection: RealtimeConnection) {
         guard !isBroken else { return }
         isBroken = true
         if !worker.isStopped { worker.count(error: "connection lost") }
@@ -98,7 +117,7 @@ final class CallsPair {
 
 extension CallsPair {
     private func handleResult(
-        _ id: Int, _ frame: CallsFrame, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64
+        _ id: Int, _ frame: CallsFrame, _ text: Span<UInt8>, on connection: RealtimeConnection, at now: UInt64
     ) {
         guard id > 2 else {
             guard !frame.isError else { return failed("hello: \(text.text(after: #""type":""#) ?? "")") }
@@ -132,7 +151,7 @@ extension CallsPair {
         }
     }
 
-    private func handleCall(_ call: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
+    private func handleCall(_ call: String, _ text: Span<UInt8>, on connection: RealtimeConnection, at now: UInt64) {
         guard lifeCycle != nil, call != lastCall else { return }
         let isCaller = connection === caller
         if lifeCycle?.call == nil || lifeCycle?.call == call {
@@ -158,7 +177,8 @@ extension CallsPair {
         finishIfOver(at: now)
     }
 
-    private func handleSignals(_ stream: String, _ text: Span<UInt8>, on connection: CallsConnection, at now: UInt64) {
+    private func handleSignals(_ stream: String, _ text: Span<UInt8>, on connection: RealtimeConnection, at now: UInt64)
+    {
         guard let lifeCycle, let call = lifeCycle.call, stream.dropFirst(8).hasPrefix(call) else { return }
         let isCaller = connection === caller
         if !isCaller, !lifeCycle.hasOffer, text.occurrences(of: #""kind":"offer""#) > 0 {
@@ -186,7 +206,7 @@ extension CallsPair {
         connectIfReady(connection, at: now)
     }
 
-    private func sendCandidates(_ connection: CallsConnection) {
+    private func sendCandidates(_ connection: RealtimeConnection) {
         let now = CallsClock.now
         if connection === caller {
             lifeCycle?.candidatesSent.caller = now
@@ -203,7 +223,7 @@ extension CallsPair {
     }
 
     /// Media would flow once a side has sent its candidates and received the other's.
-    private func connectIfReady(_ connection: CallsConnection, at now: UInt64) {
+    private func connectIfReady(_ connection: RealtimeConnection, at now: UInt64) {
         guard let lifeCycle else { return }
         let isCaller = connection === caller
         let seen = isCaller ? lifeCycle.candidatesSeen.caller : lifeCycle.candidatesSeen.callee
@@ -234,13 +254,14 @@ extension CallsPair {
         worker.gaveUp(self)
     }
 
-    private func send(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ params: String) {
+    private func send(_ connection: RealtimeConnection, _ step: CallsStep, _ name: StaticString, _ params: String) {
         let id = connection.request(name, params)
         let request = PendingRequest(step: step, at: CallsClock.now)
         if connection === caller { pending.caller[id] = request } else { pending.callee[id] = request }
     }
 
-    private func sendForCall(_ connection: CallsConnection, _ step: CallsStep, _ name: StaticString, _ more: String) {
+    private func sendForCall(_ connection: RealtimeConnection, _ step: CallsStep, _ name: StaticString, _ more: String)
+    {
         guard let call = lifeCycle?.call else { return }
         send(connection, step, name, #"{"call":"\#(call)"\#(more)}"#)
     }

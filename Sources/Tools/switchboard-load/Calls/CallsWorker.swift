@@ -31,19 +31,10 @@ final class CallsWorker {
     func connect(_ people: [VirtualUser], to target: TargetServer) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
         waiting = promise
-        let connections = people.map { CallsConnection($0, target: target) }
+        let connections = people.map { RealtimeConnection($0, target: target) }
         pairs.append(CallsPair(connections[0], connections[1], worker: self))
         for connection in connections {
-            let handler = NIOLoopBound(connection, eventLoop: loop)
-            ClientBootstrap(group: loop)
-                .channelOption(.socketOption(.tcp_nodelay), value: 1)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(handler.value)
-                    }
-                }
-                .connect(host: target.host, port: target.port)
-                .whenFailure { error in promise.fail(error) }
+            connection.connect(on: loop).whenFailure { error in promise.fail(error) }
         }
         return promise.futureResult
     }

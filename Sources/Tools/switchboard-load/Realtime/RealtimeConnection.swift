@@ -1,10 +1,21 @@
 import NIOCore
+import NIOPosix
+
+/// What a connection reports, on its event loop.
+protocol RealtimeConnectionDelegate: AnyObject {
+    /// The WebSocket is open: the hello is due.
+    func opened(_ connection: RealtimeConnection)
+    /// A message has arrived, as JSON text.
+    func received(_ message: ByteBuffer, on connection: RealtimeConnection)
+    func failed(_ what: String, on connection: RealtimeConnection)
+    func lost(_ connection: RealtimeConnection)
+}
 
 /// One virtual user's WebSocket (RFC 6455), minimal for low overhead: one handler, no copies, no tasks.
 ///
 /// The frames are masked with a key of zeros, so that masking costs nothing. Random keys protect caches between a
 /// browser and a server, and there are none here.
-final class CallsConnection: ChannelInboundHandler {
+final class RealtimeConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -14,19 +25,35 @@ final class CallsConnection: ChannelInboundHandler {
 
     let person: VirtualUser
     let endpoint: String
+    private let secret: String
     private let target: TargetServer
-    /// The pair that the connection belongs to.
-    weak var pair: CallsPair?
+    weak var delegate: (any RealtimeConnectionDelegate)?
 
     private var stage = Stage.connecting
     private var context: ChannelHandlerContext?
     private var buffer = ByteBuffer()
     private var lastID = 0
 
-    init(_ person: VirtualUser, target: TargetServer) {
+    /// - Parameter earlier: a connection whose endpoint this one continues.
+    init(_ person: VirtualUser, target: TargetServer, continuing earlier: RealtimeConnection? = nil) {
         self.person = person
         self.target = target
-        endpoint = UUIDText.make()
+        endpoint = earlier?.endpoint ?? UUIDText.make()
+        secret = earlier?.secret ?? UUIDText.make()
+    }
+
+    /// Connects; only a failure to do so completes the future before the connection is lost.
+    func connect(on loop: any EventLoop) -> EventLoopFuture<Void> {
+        let handler = NIOLoopBound(self, eventLoop: loop)
+        return ClientBootstrap(group: loop)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(handler.value)
+                }
+            }
+            .connect(host: target.host, port: target.port)
+            .map { _ in }
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -48,7 +75,7 @@ final class CallsConnection: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         stage = .closed
         self.context = nil
-        pair?.lost(self)
+        delegate?.lost(self)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -61,10 +88,25 @@ final class CallsConnection: ChannelInboundHandler {
         if buffer.readableBytes == 0 { buffer.clear() } else { buffer.discardReadBytes() }
     }
 
+    /// Sends the first frame.
+    ///
+    /// - Parameter resume: the positions of streams, as JSON text.
+    func hello(resume: String = "{}") -> Int {
+        send(
+            "hello",
+            #"{"token":"\#(person.token)","endpoint":"\#(endpoint)","secret":"\#(secret)","resume":\#(resume)}"#)
+    }
+
+    func listen(to stream: String) -> Int { send("listen", #"{"stream":"\#(stream)"}"#) }
+
     /// Makes a request; `params` is JSON text. Returns its id.
-    func request(_ name: StaticString, _ params: String) -> Int {
+    func request(_ name: StaticString, _ params: String) -> Int { send("request", #""\#(name)","params":\#(params)"#) }
+
+    func respondToHeartbeat() { send(#"{"heartbeat":{}}"#) }
+
+    private func send(_ verb: StaticString, _ json: String) -> Int {
         lastID += 1
-        send(#"{"id":\#(lastID),"request":"\#(name)","params":\#(params)}"#)
+        send(#"{"id":\#(lastID),"\#(verb)":\#(json)}"#)
         return lastID
     }
 
@@ -74,15 +116,12 @@ final class CallsConnection: ChannelInboundHandler {
         let text = buffer.readableBytesView
         guard let end = text.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
         guard text.starts(with: "HTTP/1.1 101 ".utf8) else {
-            pair?.failed("not upgraded: \(String(decoding: text.prefix { $0 != 13 }, as: UTF8.self))")
+            delegate?.failed("not upgraded: \(String(decoding: text.prefix { $0 != 13 }, as: UTF8.self))", on: self)
             return close()
         }
         buffer.moveReaderIndex(to: end.upperBound)
         stage = .open
-        lastID = 2
-        send(
-            #"{"id":1,"hello":{"token":"\#(person.token)","endpoint":"\#(endpoint)","secret":"\#(UUIDText.make())"}}"#)
-        send(#"{"id":2,"listen":{"stream":"user:\#(person.user)"}}"#)
+        delegate?.opened(self)
     }
 
     /// Handles the next frame in the buffer. Returns false if it is incomplete.
@@ -97,7 +136,7 @@ final class CallsConnection: ChannelInboundHandler {
         else { return false }
         buffer.moveReaderIndex(forwardBy: header + length)
         switch opcode {
-        case 0x1: handle(payload)
+        case 0x1: delegate?.received(payload, on: self)
         case 0x8: close()
         case 0x9: send(opcode: 0xA, payload)
         default: break
@@ -119,18 +158,6 @@ final class CallsConnection: ChannelInboundHandler {
             guard let length = buffer.getInteger(at: start + 2, as: UInt64.self) else { return nil }
             return (first & 0xF, Int(clamping: length), 10)
         case let length: return (first & 0xF, Int(length), 2)
-        }
-    }
-
-    private func handle(_ payload: ByteBuffer) {
-        let text = payload.readableBytesUInt8Span
-        guard let frame = CallsFrame(text) else { pair?.failed("a frame that is not JSON"); return }
-        if frame.isHeartbeat {
-            send(#"{"heartbeat":{}}"#)
-        } else if frame.isBye {
-            pair?.failed("bye: \(text.text(after: #""reason":""#) ?? "")")
-        } else {
-            pair?.handle(frame, text, on: self)
         }
     }
 

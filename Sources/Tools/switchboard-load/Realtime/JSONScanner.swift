@@ -12,11 +12,24 @@ struct JSONScanner: ~Escapable {
         return take(UInt8(ascii: "{"))
     }
 
-    /// Reads the next member's name and its colon; nil at the end of the object.
+    mutating func enterArray() -> Bool {
+        skipSpace()
+        return take(UInt8(ascii: "["))
+    }
+
+    /// Whether the array has another element, which is next.
+    mutating func nextElement() -> Bool {
+        skipSpace()
+        if take(UInt8(ascii: ",")) { return true }
+        return !take(UInt8(ascii: "]")) && index < text.count
+    }
+
+    /// Reads the next member's name and its colon; nil at the end of the object, which is consumed.
     mutating func nextKey() -> String? {
         skipSpace()
         _ = take(UInt8(ascii: ","))
         skipSpace()
+        if take(UInt8(ascii: "}")) { return nil }
         guard let key = string() else { return nil }
         skipSpace()
         return take(UInt8(ascii: ":")) ? key : nil
@@ -29,7 +42,11 @@ struct JSONScanner: ~Escapable {
         let start = index
         skipString()
         guard index > start, index <= text.count else { return nil }
-        return String(decoding: (start..<index - 1).map { text[$0] }, as: UTF8.self)
+        let count = index - 1 - start
+        return String(unsafeUninitializedCapacity: count) { bytes in
+            for offset in 0..<count { bytes[offset] = text[start + offset] }
+            return count
+        }
     }
 
     mutating func integer() -> Int? {
@@ -41,6 +58,13 @@ struct JSONScanner: ~Escapable {
         }
         if value == nil { skipValue() }
         return value
+    }
+
+    mutating func boolean() -> Bool {
+        skipSpace()
+        let isTrue = index < text.count && text[index] == UInt8(ascii: "t")
+        skipValue()
+        return isTrue
     }
 
     /// Skips a value of any kind.
