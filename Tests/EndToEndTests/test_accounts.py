@@ -5,6 +5,7 @@ import fractions
 import av
 import numpy
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
 from switchboard_tests.browsers.pages import PASSWORD, Person
 
 
@@ -80,14 +81,44 @@ def test_a_photo_is_scaled_sent_and_seen_by_others(people, tmp_path):
     assert not ann.all("#photo img")
 
 
+def meet(ann: Person, ben: Person) -> None:
+    """Ann writes to Ben, who accepts."""
+    ann.go("chats")
+    ann.click("[data-action=new-chat]")
+    ann.pick([ben])
+    ann.click("#picker [data-choice=start]")
+    ann.find("#write")
+    ben.go("chats")
+    ben.click("#inbox [data-action=accept]")
+    ben.gone("#inbox [data-action=accept]")
+    ben.go("people")
+
+
+def test_privacy(people, pictures):
+    ann, _ben = people
+    ann.go("settings")
+    for name, value in (("lastSeen", "friends"), ("messageRequests", "refuse"), ("reach", "exact")):
+        Select(ann.find(f"#setting-{name}")).select_by_value(value)
+    ann.click("#receipts")
+    pictures(ann.browser, "privacy")
+    ann.browser.wait("the settings to be kept", lambda: ann.driver.execute_script(
+        "return [...document.querySelectorAll('select[name]')].every((one) => one.value)"))
+    ann.driver.refresh()
+    ann.go("settings")
+    kept = [ann.find(f"#setting-{name}").get_attribute("value") for name in ("lastSeen", "messageRequests", "reach")]
+    assert kept == ["friends", "refuse", "exact"]
+
+
 def test_presence(people):
     ann, ben = people
+    meet(ann, ben)
     ben.search_for(ann)
     ben.says("#people .state", "Online")
     ann.driver.get("about:blank")
     ben.browser.wait(
         "the dot to go", lambda: not [one for one in ben.all("#people .state") if one.text == "Online"], 20
     )
+    ben.says("#people .state", "Last seen")
 
 
 def test_password_change_signs_other_devices_out(browsers, people):

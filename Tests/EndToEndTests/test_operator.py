@@ -14,7 +14,7 @@ from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.webhook_receivers import Receiver
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
-TABS = ["overview", "users", "calls", "keys", "webhooks", "audit", "configuration"]
+TABS = ["overview", "users", "reports", "calls", "keys", "webhooks", "audit", "configuration"]
 
 
 def post(url, body, headers=None):
@@ -22,6 +22,22 @@ def post(url, body, headers=None):
     request = urllib.request.Request(url, json.dumps(body).encode(), everything, method="POST")
     with urllib.request.urlopen(request, timeout=10) as response:
         return json.loads(response.read())
+
+
+def report(url, ann, ben):
+    """Ben asks Ann for money, who reports it."""
+    def sent(who, path, body):
+        body = {"clientID": str(uuid.uuid4())} | body
+        return post(f"{url}/v1/{path}", body, {"Authorization": f"Bearer {who['accessToken']}"})
+
+    made = sent(ben, "conversations", {"kind": "direct", "members": [ann["user"]["id"]]})["conversation"]["id"]
+    sent(ben, f"conversations/{made}/members/me/accept", {})
+    sent(ben, f"conversations/{made}/messages", {"text": "Hello Ann"})
+    worst = sent(ben, f"conversations/{made}/messages", {"text": "Send money now, or I tell everybody."})["message"]
+    sent(ann, "reports", {
+        "user": ben["user"]["id"], "reason": "abuse", "text": "He does not stop.", "conversation": made,
+        "number": worst["number"],
+    })
 
 
 class Page:
@@ -261,6 +277,7 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
     mark = uuid.uuid4().hex[:6]
     ann, ben = account(url, f"Ann{mark} Abel"), account(url, f"Ben{mark} Brook")
     call(url, ann, ben)
+    report(url, ann, ben)
     new_key(server, "users", "tokens", "calls:read", "calls:write")
     server.command(
         "webhook", "add", "--url", "http://127.0.0.1:9/hooks/of/our/shop", "--name", "Shop", "--event", "call.ended")
@@ -276,13 +293,21 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
     for tab in TABS:
         page.open(tab.title())
         page.find({
-            "overview": ".facts", "users": "tbody a", "calls": "tbody a", "keys": "tbody tr", "webhooks": "tbody a",
+            "overview": ".facts", "users": "tbody a", "reports": "tbody summary", "calls": "tbody a",
+            "keys": "tbody tr", "webhooks": "tbody a",
             "audit": "tbody tr", "configuration": ".setting",
         }[tab])
         if tab in ("keys", "webhooks"):
             page.click("summary", f"New {tab[:-1]}")
+        if tab == "reports":
+            page.click("tbody summary")
+            page.find(".evidence blockquote", "money")
         page.check(tab)
         pictures(page.browser, f"{label}-{tab}")
+        if tab == "reports":
+            count = len(page.all("tbody tr"))
+            page.click("tbody button", "Acted on")
+            page.browser.wait("it to be resolved", lambda count=count: len(page.all("tbody tr")) == count - 1)
     page.open("Webhooks")
     page.click("tbody a", "Shop")
     page.click("button", "Send a test")

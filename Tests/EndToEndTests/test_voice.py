@@ -1,8 +1,9 @@
-"""Voice messages: Ben records one or uploads a file, and Ann receives and plays it."""
+"""Voice messages in a thread: Ben records one or uploads a file, and Ann receives and plays it."""
 
 import io
 import pathlib
 import subprocess
+import uuid
 
 import av
 import numpy
@@ -43,18 +44,34 @@ def ann(browsers, url):
     browsers[0].driver.get("about:blank")
 
 
+REQUEST = """
+const [name, params, done] = arguments;
+import("/scripts/requests.js").then(({ request }) => request(name, params))
+    .then(done, (error) => done({ error: String(error) }));
+"""
+
+
+def ask(person, name, **params):
+    return person.driver.execute_async_script(REQUEST, name, params)
+
+
 def open_messages(person, other):
-    person.search_for(other)
-    person.click("#people [data-action=person]")
-    person.click("#person [data-action=voice]")
-    person.find("main[data-page=person]")
+    """Opens the thread of the two, who have accepted."""
+    made = person.post(
+        "/v1/conversations", {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [other.user]})
+    id = made["conversation"]["id"]
+    for one in (person, other):
+        one.post(f"/v1/conversations/{id}/members/me/accept")
+    person.driver.execute_script("location.hash = '#/c/' + arguments[0]", id)
+    person.find("main[data-page=c]")
     person.says("h1", other.name)
+    person.find("#write")
 
 
 def messages(person, count):
     return person.browser.wait(
         f"{count} voice messages",
-        lambda: (found := person.all("#voice-messages .voice")) and len(found) == count and found,
+        lambda: (found := person.all("#messages .message:has(.voice)")) and len(found) == count and found,
     )
 
 
@@ -90,22 +107,21 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
     remove_api(ben, "MediaRecorder")
     open_messages(ben, ann)
     ann.driver.execute_script(CAPTURE_AUDIO)
-    ann.find("main .empty")
     record(ben)
+    ann.says("#typing", "Ben Brook is recording")
     pictures(ben.browser, "voice-recording")
     ben.click("[data-action=send-voice]")
     [mine] = messages(ben, 1)
-    assert mine.get_attribute("data-own") == "true"
+    assert "own" in mine.get_attribute("class").split()
 
     # It arrives without a reload, with its waveform.
     [theirs] = messages(ann, 1)
-    assert theirs.get_attribute("data-own") == "false"
+    assert theirs.find_elements(By.CSS_SELECTOR, "[data-listened=false]")
     slider = theirs.find_element(By.CSS_SELECTOR, "[role=slider]")
     assert "Ben" in slider.get_attribute("aria-label")
     assert float(slider.get_attribute("aria-valuemax")) >= 3.5
     heights = [float(bar.get_attribute("height")) for bar in slider.find_elements(By.TAG_NAME, "rect")]
     assert len(heights) == 100 and max(heights) > 15 and min(heights) < max(heights) / 2, heights
-    assert not theirs.find_elements(By.CSS_SELECTOR, "[data-action=delete-voice]")
     # Its file is the newest.
     path = max((pathlib.Path(server.directory) / "data/media").iterdir())
     file = path.read_bytes()
@@ -121,16 +137,16 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
         assert len(set(WORDS.split()) & set(words)) >= 3, words
     pictures(ann.browser, "voice-transcript")
 
-    ann.click("#voice-messages [data-action=play]")
+    ann.click("#messages [data-action=play]")
     ann.browser.wait(
         "playback to progress", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5
     )
-    ann.find("#voice-messages .voice[data-state=playing]")
+    ann.find("#messages .voice[data-state=playing]")
     assert ann.all(".waveform .played") and "Pause" in ann.find("[data-action=play]").get_attribute("aria-label")
     assert float(slider.get_attribute("aria-valuenow")) > 0.4
     pictures(ann.browser, "voice-playing")
-    ann.click("#voice-messages [data-action=play]")
-    ann.find("#voice-messages .voice[data-state=paused]")
+    ann.click("#messages [data-action=play]")
+    ann.find("#messages .voice[data-state=paused][data-listened=true]")
     # By keys, and by a click in the middle.
     slider.send_keys(Keys.HOME)
     ann.browser.wait("the beginning", lambda: ann.driver.execute_script(PLAYED)[0]["time"] == 0)
@@ -139,19 +155,24 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
     slider.click()
     length = float(slider.get_attribute("aria-valuemax"))
     ann.browser.wait("the middle", lambda: abs(float(slider.get_attribute("aria-valuenow")) - length / 2) < 0.2)
-    ann.click("#voice-messages [data-action=play]")
-    ann.browser.wait("the end", lambda: ann.all("#voice-messages .voice[data-state=paused]"), 20)
+    ann.click("#messages [data-action=play]")
+    # It is paused until the audio has begun.
+    ann.find("#messages .voice[data-state=playing]")
+    ann.browser.wait("the end", lambda: ann.all("#messages .voice[data-state=paused]"), 20)
     [player] = ann.driver.execute_script(PLAYED)
     assert player["paused"] and abs(player["time"] - length) < 0.3 and abs(player["length"] - length) < 0.1
 
-    # It is still there after a reload, and its sender deletes it for both.
+    # It is still there after a reload, listened to, and its sender deletes it for both.
     ann.driver.refresh()
     messages(ann, 1)
-    ben.click("[data-action=delete-voice]")
+    ann.find("#messages .voice[data-listened=true]")
+    ben.click("#message-1 [data-action=message-menu]")
+    assert not ben.all("#message-menu [data-action=edit]")
+    ben.click("#message-menu [data-action=delete-all]")
     ben.click("#ask [data-choice=delete]")
     for person in (ann, ben):
-        person.browser.wait("the message to go", lambda: not person.all("#voice-messages .voice"))
-        person.find("main .empty")
+        person.browser.wait("the message to go", lambda: not person.all("#messages .voice"))
+        person.says("#message-1", "Message deleted")
 
 
 def test_without_webrtc_a_recorded_file_is_uploaded(ann, ben, server):
@@ -175,14 +196,13 @@ def test_a_recording_may_be_cancelled(ann, ben, server):
     record(ben, "0:02")
     ben.browser.wait("the recording's file", lambda: len(there() - before) == 1)
     ben.click("[data-action=cancel-voice]")
-    ben.find("#voice-composer[data-state=waiting]")
-    ben.find("main .empty")
+    ben.find("#write")
     # It is deleted on the server.
     ben.browser.wait("the file to go", lambda: there() == before)
     ben.click("[data-action=record]")
     ben.find("#voice-composer[data-state=recording]")
     ben.click("[data-action=cancel-voice]")
-    assert not ben.all("#voice-messages .voice")
+    assert not ben.all("#messages .voice")
 
 
 def test_a_file_is_uploaded_and_the_recipient_is_notified(ann, ben, tmp_path, pictures):
@@ -194,18 +214,14 @@ def test_a_file_is_uploaded_and_the_recipient_is_notified(ann, ben, tmp_path, pi
     ben.says(".toast.error", "neither an Ogg nor a WebM")
     ben.driver.find_element(By.ID, "voice-file").send_keys(str(file))
     messages(ben, 1)
-    ben.says("#voice-messages .clock", "1:15")
-    ann.says("#new-voice", "Ben Brook sent you a voice message")
+    ben.says("#messages .clock", "1:15")
+    ann.driver.execute_script("location.hash = '#/chats'")
+    ann.says("#inbox .row", "Voice message, 1:15")
     pictures(ann.browser, "voice-arrived")
-    ann.click("#new-voice [data-action=listen]")
+    ann.click("#inbox .row a")
     messages(ann, 1)
-    ann.gone("#new-voice")
     # A user whom Ann blocked can still send, but she does not receive it.
-    ann.driver.execute_async_script(
-        "import('/scripts/requests.js').then(({ request }) => request('blocks.add', { user: arguments[0] }))"
-        ".then(arguments[1])",
-        ben.user,
-    )
+    ask(ann, "blocks.add", user=ben.user)
     ben.driver.find_element(By.ID, "voice-file").send_keys(str(file))
     messages(ben, 2)
     messages(ann, 1)
@@ -255,8 +271,8 @@ def test_firefox_sends_and_plays(ann, url, tmp_path):
         ben.click("[data-action=send-voice]")
         for person in (ann, ben):
             messages(person, 1)
-            person.click("#voice-messages [data-action=play]")
+            person.click("#messages [data-action=play]")
             person.browser.wait(
                 "playback to progress",
-                lambda: float(person.find("#voice-messages [role=slider]").get_attribute("aria-valuenow")) > 0.5,
+                lambda: float(person.find("#messages [role=slider]").get_attribute("aria-valuenow")) > 0.5,
             )

@@ -245,3 +245,25 @@ def test_states_in_a_call(run):
 )
 def test_departure(call, mine, text):
     assert call("format.js", "departure", mine) == text
+
+
+@pytest.mark.parametrize(
+    ("record", "ann", "ben"),
+    [
+        ({"state": "ringing"}, "Call, ringing", "Call, ringing"),
+        ({"state": "active"}, "Call in progress", "Call in progress"),
+        ({"state": "ended", "duration": 125}, "Call, 2 min", "Call, 2 min"),
+        ({"state": "ended", "reason": "missed", "ben": "missed"}, "Call, no answer", "Missed call"),
+        ({"state": "ended", "reason": "cancelled", "ben": "missed"}, "Call, no answer", "Missed call"),
+        ({"state": "ended", "reason": "declined", "ben": "declined"}, "Call, declined", "Call, declined"),
+    ],
+)
+def test_the_record_of_a_call(call, record, ann, ben):
+    state = record.pop("ben", "left")
+    participants = [{"user": "ann", "state": "left"}, {"user": "ben", "state": state}]
+    record = {"kind": "audio", "participants": participants} | record
+    assert call("format.js", "recordText", record, "ann") == ann
+    assert call("format.js", "recordText", record, "ben") == ben
+    # Who left the group sees that it was.
+    former = {"kind": "video", "state": "ended", "participants": []}
+    assert call("format.js", "recordText", former, "ann") == "Video call"

@@ -45,6 +45,7 @@ export class ActiveCall extends Emitter {
     statistics = new Statistics();
     levels;
     #callees;
+    #conversation;
     #mediaPath;
     #servers;
     #speakers = new Speakers();
@@ -60,10 +61,11 @@ export class ActiveCall extends Emitter {
     #hungUp = false;
     #unsubscribe;
 
-    /** `people` are the others in the call, as `{id, displayName, photoURL}`. */
-    constructor(people, kind) {
+    /** `people` are the others in the call, as `{id, displayName, photoURL}`; `conversation` is the group that is called. */
+    constructor(people, kind, conversation) {
         super();
         this.#callees = people;
+        this.#conversation = conversation;
         this.kind = kind;
         this.#mediaPath = new MediaPath(this, () => this.#iceServers());
         this.#mediaPath.on("state", (state) => this.#handleConnectionState(state));
@@ -82,7 +84,8 @@ export class ActiveCall extends Emitter {
     async start(other) {
         await this.media.openMicrophone();
         if (this.kind === "video") await this.#tryCamera();
-        const params = { clientID: randomID(), callees: this.#callees.map((user) => user.id), kind: this.kind, ...(other && { other }) };
+        const whom = this.#conversation ? { conversation: this.#conversation } : { callees: this.#callees.map((user) => user.id) };
+        const params = { clientID: randomID(), ...whom, kind: this.kind, ...(other && { other }) };
         if (this.isGroup) await this.#startGroup(params); else await this.#startPair(params);
         if (this.kind === "video" && !this.hasCamera) this.#reportMedia();
     }
@@ -200,8 +203,8 @@ export class ActiveCall extends Emitter {
     // Participants
 
     get isGroup() {
-        if (!this.document) return this.#callees.length > 1;
-        return this.document.mode === "gateway" || this.document.participants.length > 2;
+        if (!this.document) return this.#callees.length > 1 || Boolean(this.#conversation);
+        return this.document.open || this.document.mode === "gateway" || this.document.participants.length > 2;
     }
 
     /** Everybody but the local user, from the document. */

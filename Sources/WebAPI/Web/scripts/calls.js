@@ -63,9 +63,9 @@ class Calls extends Emitter {
 
     // User actions
 
-    /** Calls these people; `other` says what to do with a call in progress: `hold` or `end`. */
-    async start(users, kind, other) {
-        const call = this.#add(new ActiveCall(users, kind));
+    /** Calls these people, or the group that they are in; `other` says what to do with a call in progress: `hold` or `end`. */
+    async start(users, kind, other, conversation) {
+        const call = this.#add(new ActiveCall(users, kind, conversation));
         try {
             await call.start(other);
             this.#claim(call);

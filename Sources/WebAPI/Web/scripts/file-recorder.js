@@ -1,7 +1,7 @@
 // Records the microphone with the browser's MediaRecorder: Opus in WebM or Ogg, whichever it supports.
 
 import { randomID } from "./identity.js";
-import { voice } from "./voice.js";
+import { uploadVoice } from "./voice.js";
 
 const types = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus"];
 const BITRATE = 32_000;
@@ -31,9 +31,9 @@ export class FileRecorder {
         this.#begin = performance.now();
     }
 
-    async send(user) {
+    async finish() {
         await this.#stop();
-        return voice.send(user, new Blob(this.#chunks, { type: this.#recorder.mimeType }), this.#clientID);
+        return uploadVoice(new Blob(this.#chunks, { type: this.#recorder.mimeType }), this.#clientID);
     }
 
     cancel() {

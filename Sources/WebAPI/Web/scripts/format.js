@@ -13,7 +13,7 @@ export const othersOf = (call, me) => call.participants.filter((participant) => 
 /** How a call ended, for its last screen and for the history: `{outcome, text}`. */
 export function ending(call, me) {
     const { mine, other, outgoing } = sides(call, me);
-    if (call.participants.length > 2) return groupEnding(call, mine, outgoing);
+    if (call.open || call.participants.length > 2) return groupEnding(call, mine, outgoing);
     const name = firstName(other?.displayName);
     switch (call.endReason) {
     case "hung_up": return { outcome: "answered", text: "Call ended" };
@@ -36,6 +36,22 @@ export function ending(call, me) {
     case undefined: return { outcome: "live", text: mine?.state === "joined" ? "In progress" : "Ringing" };
     default: return { outcome: "failed", text: "Call failed" };
     }
+}
+
+/** A voice message in one line. */
+export const voiceText = ({ durationMs, transcript }) =>
+    `Voice message, ${clockText(Math.max(durationMs, 1_000))}${transcript?.text ? `: ${transcript.text}` : ""}`;
+
+/** A call as a message tells it. */
+export function recordText(record, me) {
+    const what = record.kind === "video" ? "Video call" : "Call";
+    if (record.state === "ringing") return `${what}, ringing`;
+    if (record.state === "active") return `${what} in progress`;
+    const mine = record.participants.find((one) => one.user === me);
+    if (mine?.state === "missed" || mine?.state === "busy") return `Missed ${what.toLowerCase()}`;
+    if (record.duration !== undefined) return `${what}, ${lengthText(record.duration * 1000)}`;
+    if (mine?.state === "declined" || record.reason === "declined") return `${what}, declined`;
+    return record.participants.length > 0 ? `${what}, no answer` : what;
 }
 
 /** A group call ends differently for each participant. */
@@ -88,6 +104,7 @@ export function departure(mine) {
     switch (mine?.reason) {
     case "connection_lost": return "Connection lost";
     case "setup_timeout": return "Couldn’t connect";
+    case "removed": return "You are not in this group any more";
     default: return "Call ended";
     }
 }

@@ -1,5 +1,5 @@
 // Records a voice message on the server: a send-only connection to the media gateway. The audio is on the server
-// already when the message is sent, however bad the network has become.
+// already when it is finished, however bad the network has become.
 
 import { preferences } from "./preferences.js";
 import { request } from "./requests.js";
@@ -7,7 +7,7 @@ import { request } from "./requests.js";
 const CONNECT_TIMEOUT = 5_000;
 /** A connection that is "disconnected" often recovers by itself within this time. */
 const DISCONNECTED_TIMEOUT = 8_000;
-const SEND_TIMEOUT = 60_000;
+const FINISH_TIMEOUT = 60_000;
 
 export class LegRecorder {
     #track;
@@ -25,9 +25,9 @@ export class LegRecorder {
     get elapsed() { return this.#begin === undefined ? 0 : (this.#end ?? performance.now()) - this.#begin; }
     get hasEnded() { return this.#end !== undefined; }
 
-    async start(to) {
+    async start() {
         try {
-            await this.#connect(to);
+            await this.#connect();
         } catch (error) {
             this.cancel();
             throw error;
@@ -37,12 +37,12 @@ export class LegRecorder {
         this.#watch();
     }
 
-    async send() {
+    async finish() {
         clearTimeout(this.#timer);
         this.#end ??= performance.now();
-        const { message } = await request("voice.sendRecording", { recording: this.#recording }, { timeout: SEND_TIMEOUT });
+        const { file } = await request("voice.finishRecording", { recording: this.#recording }, { timeout: FINISH_TIMEOUT });
         this.#connection.close();
-        return message;
+        return file;
     }
 
     cancel() {
@@ -54,7 +54,7 @@ export class LegRecorder {
         this.#recording = undefined;
     }
 
-    async #connect(to) {
+    async #connect() {
         const iceServers = await servers();
         const iceTransportPolicy = preferences.get("relayOnly") ? "relay" : "all";
         const connection = new RTCPeerConnection({ iceServers, iceTransportPolicy, bundlePolicy: "max-bundle" });
@@ -62,7 +62,7 @@ export class LegRecorder {
         connection.addTransceiver(this.#track, { direction: "sendonly" });
         await connection.setLocalDescription();
         const { recording, answer } = await request("voice.record",
-            { to, offer: { sdp: connection.localDescription.sdp } }, { timeout: CONNECT_TIMEOUT });
+            { offer: { sdp: connection.localDescription.sdp } }, { timeout: CONNECT_TIMEOUT });
         this.#recording = recording;
         if (this.#isCancelled) return this.cancel();
         await connection.setRemoteDescription({ type: "answer", sdp: answer.sdp });

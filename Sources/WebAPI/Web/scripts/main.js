@@ -4,9 +4,11 @@ import { exchange, serverInfo } from "./api.js";
 import { calls } from "./calls.js";
 import { credentials } from "./credentials.js";
 import { h, toast } from "./dom.js";
+import { markFeatures } from "./features.js";
 import { endpoint } from "./identity.js";
+import { inbox } from "./inbox.js";
 import { realtime } from "./realtime.js";
-import { voice } from "./voice.js";
+import { resetThreads } from "./thread.js";
 import { showCalls } from "./views/stage.js";
 import { showRings } from "./views/incoming.js";
 import { closeShell, showShell } from "./views/shell.js";
@@ -33,7 +35,9 @@ async function begin() {
 }
 
 function enter() {
+    markFeatures();
     realtime.listen(`user:${credentials.user.id}`);
+    inbox.start();
     realtime.start();
     showShell(root);
 }
@@ -41,7 +45,8 @@ function enter() {
 async function leave(text) {
     closeShell();
     calls.reset();
-    voice.reset();
+    inbox.reset();
+    resetThreads();
     realtime.stop();
     if (credentials.isSignedIn) credentials.end();
     await endpoint.renew();

@@ -1,25 +1,28 @@
 // Plays a voice message. Only one plays at a time, and an expired URL is fetched again.
 
 import { Emitter } from "./emitter.js";
-import { voice } from "./voice.js";
 
 let playing;
 
 /** Events: `change` when it plays, pauses or seeks; `problem` with the error. */
 export class Player extends Emitter {
-    #message;
+    #milliseconds;
+    #ask;
+    #link;
     #audio;
     /** Where to start once the audio is loaded, in seconds. */
     #startPosition = 0;
     #frame;
 
-    constructor(message) {
+    /** `ask` resolves to a link to the audio. */
+    constructor(milliseconds, ask) {
         super();
-        this.#message = message;
+        this.#milliseconds = milliseconds;
+        this.#ask = ask;
     }
 
     get isPlaying() { return Boolean(this.#audio && !this.#audio.paused && !this.#audio.ended); }
-    get duration() { return this.#message.durationMs / 1000; }
+    get duration() { return this.#milliseconds / 1000; }
     get position() {
         const position = this.#audio && this.#audio.readyState > 0 ? this.#audio.currentTime : this.#startPosition;
         return Math.min(position, this.duration);
@@ -59,20 +62,21 @@ export class Player extends Emitter {
     }
 
     async #load() {
-        const isValid = Date.parse(this.#message.audio.expiresAt) > Date.now() + 5_000;
+        const isValid = this.#link && Date.parse(this.#link.expiresAt) > Date.now() + 5_000;
         if (this.#audio && !this.#audio.error && isValid) return;
-        if (!isValid) this.#message = await voice.get(this.#message.id);
+        if (!isValid) this.#link = await this.#ask();
         const position = this.position;
         this.#audio?.pause();
-        const audio = new Audio(this.#message.audio.url);
+        const audio = new Audio(this.#link.url);
         this.#audio = audio;
         for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, () => this.#positionChanged());
         await new Promise((resolve, reject) => {
             audio.addEventListener("loadedmetadata", resolve, { once: true });
             audio.addEventListener("error", () => reject(audio.error), { once: true });
         }).catch(async (error) => {
-            // The browser does not say why; fetching the message throws the server's reason.
-            await voice.get(this.#message.id);
+            // The browser does not say why; asking for a link throws the server's reason.
+            this.#link = undefined;
+            await this.#ask();
             throw error;
         });
         if (position > 0 && position < this.duration) audio.currentTime = position;

@@ -2,6 +2,8 @@
 //
 // A stream is an ordered log. The client keeps the position it has reached in each and sends them all when it
 // reconnects, so nothing is missed or delivered twice; a stream that cannot be resumed gets a reset and a new snapshot.
+// Other streams are keyed state: the latest of each row, without a history. What is held of a conversation is a range of
+// messages, which goes along with its position.
 // Losing the socket never ends a call: media flows on between the browsers while this reconnects.
 
 import { credentials } from "./credentials.js";
@@ -18,7 +20,10 @@ const REQUEST_TIMEOUT = 8_000;
 const MAX_BACKOFF = 15_000;
 const MAX_BACKOFF_IN_CALL = 2_000;
 
-/** Events: `state` (this), `snapshot` / `change` / `event` ({stream, …}), `revoked`, `replaced`. */
+/**
+ * Events: `state` (this), `snapshot` / `change` / `rows` / `event` / `reset` ({stream, …}), `refused`
+ * (a stream that may not be listened to), `revoked`, `replaced`.
+ */
 class Realtime extends Emitter {
     /** `idle`, `connecting`, `online` or `waiting` before the next attempt. */
     state = "idle";
@@ -33,6 +38,7 @@ class Realtime extends Emitter {
     #lastReceived = 0;
     #positions = new Map();
     #epochs = new Map();
+    #ranges = new Map();
     #subscriptions = new Set();
 
     constructor() {
@@ -64,6 +70,7 @@ class Realtime extends Emitter {
         this.#disconnect(1000);
         this.#positions.clear();
         this.#epochs.clear();
+        this.#ranges.clear();
         this.#subscriptions.clear();
         this.#setState("idle");
     }
@@ -94,6 +101,12 @@ class Realtime extends Emitter {
         this.#subscriptions.delete(stream);
         this.#positions.delete(stream);
         this.#epochs.delete(stream);
+        this.#ranges.delete(stream);
+    }
+
+    /** The numbers of the messages that are held of a stream, which are resumed with its position. */
+    hold(stream, first, last) {
+        if (first === undefined) this.#ranges.delete(stream); else this.#ranges.set(stream, [first, last]);
     }
 
     request(name, params) { return this.#sendRequest({ request: name, params }); }
@@ -119,7 +132,8 @@ class Realtime extends Emitter {
     }
 
     async #hello(socket, token) {
-        const resume = Object.fromEntries([...this.#positions].filter(([stream]) => !stream.startsWith("presence:")));
+        const resume = Object.fromEntries([...this.#positions.keys()].filter((stream) => !stream.startsWith("presence:"))
+            .map((stream) => [stream, this.#resumePosition(stream)]));
         try {
             const hello = { token, endpoint: endpoint.id, secret: endpoint.secret, resume, client: CLIENT };
             const result = await this.#sendRequest({ hello });
@@ -137,9 +151,17 @@ class Realtime extends Emitter {
     }
 
     #listen(stream) {
-        this.#sendRequest({ listen: { stream } }).catch((error) => {
-            if (error instanceof Problem && ["not_found", "forbidden"].includes(error.type)) this.forget(stream);
+        const after = this.#resumePosition(stream);
+        this.#sendRequest({ listen: { stream, ...(after && { after }) } }).catch((error) => {
+            if (!(error instanceof Problem) || !["not_found", "forbidden"].includes(error.type)) return;
+            this.forget(stream);
+            this.emit("refused", { stream, error });
         });
+    }
+
+    #resumePosition(stream) {
+        const position = this.#positions.get(stream);
+        return position && [...position, ...(this.#ranges.get(stream) ?? [])];
     }
 
     // Frames
@@ -153,10 +175,13 @@ class Realtime extends Emitter {
         else if (frame.id !== undefined) this.#handleResult(frame);
     }
 
-    #handleStream({ stream, snapshot, epoch, seq, changes, event, reset }) {
+    #handleStream({ stream, snapshot, epoch, seq, changes, rows, after, upTo, gap, event, reset }) {
         if (reset) {
             this.#positions.delete(stream);
             if (reset.reason === "access") this.forget(stream);
+            this.emit("reset", { stream, reason: reset.reason });
+        } else if (rows) {
+            this.#applyRows(stream, { rows, epoch, after, upTo, gap });
         } else if (snapshot) {
             // A server restored from a backup may have older data than this page: versions are valid within an epoch.
             const isNewEpoch = this.#epochs.has(stream) && this.#epochs.get(stream) !== epoch;
@@ -178,6 +203,15 @@ class Realtime extends Emitter {
         if (position && seq <= position[1]) return;
         if (position) position[1] = seq;
         this.emit("change", { stream, type, data, seq });
+    }
+
+    /** Rows may be applied twice and in any order. A frame that begins beyond the position is one after a lost one. */
+    #applyRows(stream, { rows, epoch, after, upTo, gap }) {
+        const position = this.#positions.get(stream);
+        if (!position || position[0] !== epoch || !this.#subscriptions.has(stream)) return;
+        if (after > position[1]) return this.#listen(stream);
+        position[1] = Math.max(position[1], upTo);
+        this.emit("rows", { stream, rows, gap });
     }
 
     #respondToHeartbeat({ serverTime }) {

@@ -3,18 +3,14 @@
 import { FileRecorder } from "./file-recorder.js";
 import { LegRecorder } from "./leg-recorder.js";
 import { LocalMedia } from "./media.js";
-import { voice } from "./voice.js";
+import { voiceLimits } from "./voice.js";
 
 export class Recorder {
     #media = new LocalMedia();
-    #user;
     #recorder;
     #isCancelled = false;
 
     static get isPossible() { return FileRecorder.isPossible || LegRecorder.isPossible; }
-
-    /** `user` is the recipient. */
-    constructor(user) { this.#user = user; }
 
     /** Milliseconds recorded so far. */
     get elapsed() { return this.#recorder?.elapsed ?? 0; }
@@ -23,7 +19,7 @@ export class Recorder {
 
     async start() {
         try {
-            const { recording } = await voice.limits();
+            const { recording } = await voiceLimits();
             await this.#media.openMicrophone();
             // Cancelled while the browser asked.
             if (!this.#media.audio) return;
@@ -34,9 +30,9 @@ export class Recorder {
         }
     }
 
-    /** Stops recording and returns the message. May be retried. */
-    async send() {
-        try { return await this.#recorder.send(this.#user); } finally { this.#media.close(); }
+    /** Stops recording and returns the file that can be sent. May be retried. */
+    async finish() {
+        try { return await this.#recorder.finish(); } finally { this.#media.close(); }
     }
 
     cancel() {
@@ -59,6 +55,6 @@ export class Recorder {
 
     async #begin(RecorderType) {
         this.#recorder = new RecorderType(this.#media.audio);
-        await this.#recorder.start(this.#user);
+        await this.#recorder.start();
     }
 }

@@ -10,6 +10,8 @@ import { Problem } from "./problems.js";
 
 const post = (verb) => ["POST", `/v1/calls/{call}/${verb}`];
 
+const conversation = (method, rest = "") => [method, `/v1/conversations/{conversation}${rest}`];
+
 const routes = {
     "calls.create": ["POST", "/v1/calls"],
     "calls.list": ["GET", "/v1/calls"],
@@ -51,12 +53,28 @@ const routes = {
     "sessions.revoke": ["DELETE", "/v1/sessions/{session}"],
     "devices.list": ["GET", "/v1/devices"],
     "devices.revoke": ["DELETE", "/v1/devices/{device}"],
-    "voice.list": ["GET", "/v1/voice-messages"],
-    "voice.get": ["GET", "/v1/voice-messages/{message}"],
-    "voice.transcribe": ["POST", "/v1/voice-messages/{message}/transcript"],
-    "voice.remove": ["DELETE", "/v1/voice-messages/{message}"],
+    "inbox.list": ["GET", "/v1/inbox"],
+    "conversations.create": ["POST", "/v1/conversations"],
+    "conversations.get": conversation("GET"),
+    "conversations.update": conversation("PATCH"),
+    "conversations.mark": conversation("POST", "/marks"),
+    "members.add": conversation("POST", "/members"),
+    "members.updateMe": conversation("PATCH", "/members/me"),
+    "members.leave": conversation("DELETE", "/members/me"),
+    "members.accept": conversation("POST", "/members/me/accept"),
+    "members.decline": conversation("POST", "/members/me/decline"),
+    "messages.send": conversation("POST", "/messages"),
+    "messages.list": conversation("GET", "/messages"),
+    "messages.edit": conversation("PATCH", "/messages/{number}"),
+    "messages.delete": conversation("DELETE", "/messages/{number}"),
+    "messages.audio": conversation("GET", "/messages/{number}/audio"),
+    "messages.listen": conversation("PUT", "/messages/{number}/listened"),
+    "messages.transcribe": conversation("POST", "/messages/{number}/transcript"),
+    "messages.react": conversation("PUT", "/messages/{number}/reactions/{emoji}"),
+    "messages.removeReaction": conversation("DELETE", "/messages/{number}/reactions/{emoji}"),
+    "typing.note": conversation("POST", "/typing"),
     "voice.record": ["POST", "/v1/voice-recordings"],
-    "voice.sendRecording": ["POST", "/v1/voice-recordings/{recording}/send"],
+    "voice.finishRecording": ["POST", "/v1/voice-recordings/{recording}/finish"],
     "voice.discardRecording": ["DELETE", "/v1/voice-recordings/{recording}"],
 };
 
@@ -92,7 +110,7 @@ function sendOnce(name, params, attempt) {
         delete body[key];
         return value;
     });
-    if (method !== "GET") return authorized(method, path, method === "DELETE" ? undefined : body);
+    if (method !== "GET" && method !== "DELETE") return authorized(method, path, body);
     const query = new URLSearchParams(body).toString();
     return authorized(method, query ? `${path}?${query}` : path);
 }

@@ -7,8 +7,9 @@ import { confirm, copy, fail, heading, pages, pill, time } from "../widgets.js";
 const COLUMNS = ["Name", "State", "Scopes", "Addresses", "Dates", "What to do"];
 const SCOPES = [
     ["users", "Create, read, disable and sign out users"], ["tokens", "Issue access tokens of users"],
-    ["calls:read", "Read calls"], ["calls:write", "Place and end calls"], ["recordings", "Read recordings"],
-    ["events", "Read events"], ["operator", "Everything on this page"],
+    ["calls:read", "Read calls"], ["calls:write", "Place and end calls"],
+    ["conversations:read", "Read conversations"], ["conversations:write", "Write in conversations"],
+    ["recordings", "Read recordings"], ["events", "Read events"], ["operator", "Everything on this page"],
 ];
 const LIFETIMES = [["", "Until it is revoked"], ["1d", "A day"], ["30d", "30 days"], ["90d", "90 days"], ["365d", "A year"]];
 

@@ -12,6 +12,9 @@ const EVENTS = [
     ["call.ringing", "A call rings for a user"], ["call.answered", "A call was answered"], ["call.missed", "A call was missed"],
     ["friend.requested", "A user was asked to be a friend"], ["friend.accepted", "A user's request was accepted"],
     ["friend.removed", "A friendship ended"],
+    ["conversation.created", "A conversation is new"], ["conversation.updated", "A group has changed"],
+    ["conversation.member", "A member has changed"], ["message.created", "A message was sent"],
+    ["message.edited", "A message has another text"], ["message.deleted", "A message was deleted"],
     ["call.ended", "A call ended"], ["recording.ready", "A recording can be read"],
     ["transcript.ready", "A transcript can be read"],
 ];

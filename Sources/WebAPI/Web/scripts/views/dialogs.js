@@ -1,6 +1,6 @@
 // Modal dialogs.
 
-import { button, h } from "../dom.js";
+import { button, field, h } from "../dom.js";
 
 /** Opens a modal dialog; the browser traps the focus and restores it. */
 export function open(attributes, ...children) {
@@ -21,6 +21,23 @@ export function ask({ title, text, choices, danger = false }) {
                 choices.map(({ value, label }) => button({ label, class: danger ? "danger" : "primary",
                     data: { choice: value }, onclick: () => { resolve(value); dialog.close(); } })),
                 button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        dialog.addEventListener("close", () => resolve(undefined));
+    });
+}
+
+/** Asks for a text, which may be empty; resolves to undefined when the dialog is dismissed. */
+export function askText({ title, label, action, value = "", hint, maxlength }) {
+    return new Promise((resolve) => {
+        const answer = (event) => {
+            event.preventDefault();
+            resolve(form.elements.answer.value.trim());
+            dialog.close();
+        };
+        const form = h("form", { class: "ask-form", onsubmit: answer },
+            field({ label, name: "answer", hint, value, maxlength, autocomplete: "off" }),
+            h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "save" } }, action),
+                button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        const dialog = open({ "aria-labelledby": "ask-title", id: "ask" }, h("h2", { id: "ask-title" }, title), form);
         dialog.addEventListener("close", () => resolve(undefined));
     });
 }

@@ -2,6 +2,8 @@
 
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
+import { hasFeature } from "../features.js";
+import { whenText } from "../format.js";
 import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
@@ -41,7 +43,8 @@ export function peoplePage() {
                 if (mine === turn) show(users, "Results", `Nobody found for “${text}”.`);
             } else {
                 const users = await recentPeople();
-                if (mine === turn) show(users, "Recent", "Search for someone by name or e-mail address, and call them.");
+                if (mine === turn) show(users, "Recent", hasFeature("userSearch") ? "Search for someone by name or e-mail address, and call them."
+                    : "People you have talked to appear here.");
             }
         } catch (error) {
             if (mine === turn) toast(errorMessage(error), { error: true });
@@ -57,7 +60,7 @@ export function peoplePage() {
         node: h("div", { class: "page" },
             h("div", { class: "page-head" }, h("h1", {}, "People"),
                 button({ name: "addPerson", label: "Group call", class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
-            h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); refresh(); } },
+            h("form", { role: "search", class: "search", data: { feature: "userSearch" }, onsubmit: (event) => { event.preventDefault(); refresh(); } },
                 h("label", { for: "search", class: "unseen" }, "Find a person"), icon("search"), search),
             notificationCard(), heading, list, empty),
         close() {
@@ -106,7 +109,7 @@ class Presence {
     dot(user) { return h("span", { class: "presence", data: { presence: user, online: String(this.#is(user)) } }); }
 
     text(user) {
-        return h("span", { class: "state", data: { presenceText: user } }, this.#is(user) ? "Online" : "");
+        return h("span", { class: "state", data: { presenceText: user } }, presenceText(this.#states.get(user)));
     }
 
     close() {
@@ -122,9 +125,14 @@ class Presence {
         this.#states.set(user, state);
         for (const dot of document.querySelectorAll(`[data-presence="${user}"]`)) dot.dataset.online = String(state.online);
         for (const text of document.querySelectorAll(`[data-presence-text="${user}"]`)) {
-            text.textContent = state.online ? "Online" : "";
+            text.textContent = presenceText(state);
         }
     }
+}
+
+function presenceText(state) {
+    if (state?.online) return "Online";
+    return state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "";
 }
 
 /** Asks once for permission to show notifications while this page is hidden. */

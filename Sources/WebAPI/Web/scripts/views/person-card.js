@@ -5,6 +5,7 @@ import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { ask, open } from "./dialogs.js";
+import { writeTo } from "./inbox.js";
 import { callPerson } from "./start-call.js";
 
 /** A person's card: their languages, calling them, blocking them. */
@@ -19,8 +20,8 @@ export function showPerson(user) {
             h("div", { class: "choices" },
                 button({ name: "phone", label: "Call", class: "primary", onclick: call("audio") }),
                 button({ name: "video", label: "Video call", class: "primary", onclick: call("video") })),
-            button({ name: "microphone", label: "Voice messages", class: "soft wide", data: { action: "voice" },
-                onclick: () => { dialog.close(); location.hash = `#/person/${user.id}`; } }),
+            button({ name: "chat", label: "Message", class: "soft wide", data: { action: "write" },
+                onclick: () => { dialog.close(); writeTo(user); } }),
             button({ name: "block", label: "Block", class: "quiet danger-text", data: { action: "block" },
                 onclick: () => { dialog.close(); block(user); } }),
             button({ name: "close", label: "Close", bare: true, class: "round quiet corner",
@@ -29,7 +30,7 @@ export function showPerson(user) {
 
 async function block(user) {
     const sure = await ask({ title: `Block ${user.displayName}?`, danger: true,
-        text: "Their calls and voice messages won’t reach you. They won’t be notified.",
+        text: "Their calls and messages won’t reach you. They won’t be notified.",
         choices: [{ value: "block", label: "Block" }] });
     if (!sure) return;
     try {

@@ -2,6 +2,7 @@
 
 import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
+import { hasFeature } from "../features.js";
 import { errorMessage } from "../problems.js";
 import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
@@ -11,10 +12,10 @@ import { open } from "./dialogs.js";
 const SEARCH_DELAY = 250;
 
 /**
- * Asks for people. `actions` are the dialog's buttons, `{value, label, name}`; `without` are users to leave out.
+ * Asks for people. `actions` are the dialog's buttons, `{value, label, name}`; `without` are users to leave out, `most` how many may be chosen.
  * Resolves to `{value, people}`, or undefined when the dialog is dismissed.
  */
-export function pickPeople({ title, actions, without = [] }) {
+export function pickPeople({ title, actions, without = [], most = Infinity }) {
     return new Promise((resolve) => {
         const chosen = new Map();
         const list = h("ul", { class: "rows flat picks", id: "picks" });
@@ -35,6 +36,7 @@ export function pickPeople({ title, actions, without = [] }) {
         };
         const set = (user, on) => {
             const focused = document.activeElement?.closest("[data-user]")?.dataset.user;
+            if (on && chosen.size >= most) chosen.clear();
             if (on) chosen.set(user.id, user); else chosen.delete(user.id);
             show();
             (list.querySelector(`[data-user="${focused}"] input`) ?? search).focus();
@@ -46,7 +48,8 @@ export function pickPeople({ title, actions, without = [] }) {
                 const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await recentPeople();
                 if (mine !== turn) return;
                 shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
-                hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.` : "Search for people by name or e-mail address.";
+                hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.`
+                    : hasFeature("userSearch") ? "Search for people by name or e-mail address." : "People you have talked to appear here.";
             } catch (error) {
                 if (mine === turn) hint.textContent = errorMessage(error);
             }
@@ -59,7 +62,7 @@ export function pickPeople({ title, actions, without = [] }) {
 
         const dialog = open({ id: "picker", "aria-labelledby": "picker-title", class: "dialog picker" },
             h("h2", { id: "picker-title" }, title),
-            h("div", { class: "search" }, h("label", { for: "pick-search", class: "unseen" }, "Find people"), search),
+            h("div", { class: "search", data: { feature: "userSearch" } }, h("label", { for: "pick-search", class: "unseen" }, "Find people"), search),
             chips, hint, list,
             h("div", { class: "choices" }, buttons, button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
         dialog.addEventListener("close", () => {

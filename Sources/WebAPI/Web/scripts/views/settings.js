@@ -15,7 +15,7 @@ import { report, section } from "./settings-section.js";
 export function settingsPage() {
     return {
         node: h("div", { class: "page settings" }, h("h1", {}, "Settings"),
-            profileSection(), callsSection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
+            profileSection(), callsSection(), privacySection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
     };
 }
@@ -82,7 +82,41 @@ function callsSection() {
             hint: "Others can still ring you while you are in a call. When this is off, they are told that you are busy." }),
         toggle({ id: "presence", label: "Show when I’m online", checked: me.presence !== "nobody",
             onchange: set("presence", (on) => on ? "everyone" : "nobody"),
-            hint: "People who can find you see a green dot while you are here." }));
+            hint: "Friends, and people you chat with, see a green dot while you are here." }));
+}
+
+function privacySection() {
+    const me = credentials.user;
+    const choice = (name, label, hint, values) => {
+        const input = h("select", { id: `setting-${name}`, name },
+            values.map(([value, text]) => h("option", { value, selected: value === me[name] }, text)));
+        let last = input.value;
+        input.addEventListener("change", async () => {
+            try {
+                await change({ [name]: input.value });
+                last = input.value;
+            } catch (error) {
+                input.value = last;
+                report(error);
+            }
+        });
+        return h("div", { class: "field" }, h("label", { for: `setting-${name}` }, label), input, h("p", { class: "hint" }, hint));
+    };
+    return section("Privacy",
+        choice("lastSeen", "Who sees when you were last here", "You see it of those who see it of you.",
+            [["everybody", "Everybody you chat with"], ["friends", "Friends"], ["nobody", "Nobody"]]),
+        choice("messageRequests", "Messages from people you don’t know", "If you refuse them, nobody is told.",
+            [["ask", "Ask me first"], ["accept", "Accept them"], ["refuse", "Refuse them"]]),
+        choice("reach", "Who finds you by your name", "Your e-mail address and your link always find you.",
+            [["everybody", "Everybody"], ["exact", "Friends"]]),
+        toggle({ id: "receipts", label: "Show what I have read", checked: me.receipts !== false,
+            onchange: async (on, input) => {
+                try { await change({ receipts: on }); } catch (error) {
+                    input.checked = !on;
+                    report(error);
+                }
+            },
+            hint: "If this is off, you don’t see what others have read either." }));
 }
 
 function browserSection() {

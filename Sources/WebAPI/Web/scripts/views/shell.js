@@ -2,27 +2,30 @@
 
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
-import { announce, button, h, icon } from "../dom.js";
+import { button, h, icon } from "../dom.js";
+import { inbox } from "../inbox.js";
 import { realtime } from "../realtime.js";
-import { voice } from "../voice.js";
+import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
+import { inboxPage } from "./inbox.js";
 import { peoplePage } from "./people.js";
-import { personPage } from "./person.js";
 import { settingsPage } from "./settings.js";
 import { joinCall } from "./start-call.js";
+import { threadPage } from "./thread.js";
 
 const pages = {
     people: { label: "People", name: "people", make: peoplePage },
+    chats: { label: "Chats", name: "chat", make: inboxPage },
     history: { label: "History", name: "history", make: historyPage },
     diagnostics: { label: "Connection", name: "signal", make: diagnosticsPage },
     settings: { label: "Settings", name: "settings", make: settingsPage },
 };
 
 /** Pages without a navigation entry of their own: each belongs under one. */
-const inner = { person: { under: "people", make: personPage } };
+const inner = { c: { under: "chats", make: threadPage } };
 
 let stop = () => {};
 
@@ -33,14 +36,13 @@ export function showShell(root) {
         h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
     const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
     const open = h("div", { id: "open-calls", "aria-label": "Calls you can join", role: "region", hidden: true });
-    const newVoice = h("div", { id: "new-voice", "aria-label": "New voice messages", role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": "Main" }, links), me),
-        h("div", { class: "column" }, banner, open, newVoice, main)));
+        h("div", { class: "column" }, banner, open, main)));
 
     let page;
     const show = () => {
@@ -66,7 +68,8 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     addEventListener("hashchange", navigate);
-    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open), watchVoice(newVoice)];
+    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open),
+        watchUnread(links.find((link) => link.dataset.nav === "chats"))];
     stop = () => {
         removeEventListener("hashchange", navigate);
         unsubscribe.forEach((one) => one());
@@ -100,19 +103,17 @@ function watchOpenCalls(region) {
     return calls.on("open", show);
 }
 
-/** The senders of voice messages that were not shown here. */
-function watchVoice(region) {
+/** How many conversations have something unread. */
+function watchUnread(link) {
+    const count = h("span", { class: "count", hidden: true, data: { count: "chats" } });
+    link.append(count);
     const show = () => {
-        region.hidden = voice.unseen.size === 0;
-        region.replaceChildren(...[...voice.unseen].map(([id, { name, count }]) =>
-            h("div", { class: "open-call", data: { voiceFrom: id } }, icon("microphone"),
-                h("p", {}, h("b", {}, name), count === 1 ? " sent you a voice message" : ` sent you ${count} voice messages`),
-                button({ label: "Listen", class: "go pill", data: { action: "listen" },
-                    onclick: () => { location.hash = `#/person/${id}`; } }))));
+        const unread = unreadConversations(inbox.state);
+        count.hidden = unread === 0;
+        count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
     };
     show();
-    const unsubscribe = [voice.on("unseen", show), voice.on("arrived", (name) => announce(`${name} sent you a voice message`))];
-    return () => unsubscribe.forEach((one) => one());
+    return inbox.on("change", show);
 }
 
 /** Shows the banner after two seconds without the socket. */

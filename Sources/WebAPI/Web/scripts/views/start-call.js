@@ -8,6 +8,11 @@ import { ask } from "./dialogs.js";
 /** Calls these people; asks what to do about a call in progress. */
 export function callPeople(users, kind) { return withCallInProgress("call", (other) => calls.start(users, kind, other)); }
 
+/** Calls the members of a group. */
+export function callGroup(conversation, users, kind) {
+    return withCallInProgress("call", (other) => calls.start(users, kind, other, conversation));
+}
+
 export const callPerson = (user, kind) => callPeople([user], kind);
 
 /** Joins a group call in progress. */

@@ -1,15 +1,18 @@
-// Sending a voice message: recording one, or choosing a file.
+// A voice message in the composer of a thread: recording one, or choosing a file.
 
 import { announce, button, busy, h, toast } from "../dom.js";
+import { clockText, lengthText } from "../format.js";
 import { errorMessage } from "../problems.js";
 import { Recorder } from "../recorder.js";
-import { voice } from "../voice.js";
-import { clockText, lengthText } from "../format.js";
+import { uploadVoice, voiceLimits } from "../voice.js";
 
 const MIN_DURATION = 500;
 
-/** The bar to record or upload a message for `user`; `sent(message)` is called once it was sent. */
-export function voiceComposer(user, sent) {
+/**
+ * The buttons to begin with, and the row that is shown meanwhile. `send(file)` is called with what is to be sent,
+ * `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place of the text.
+ */
+export function voiceComposer({ send, note, show: showRow }) {
     let recorder;
     let timer;
     let maxDuration = Infinity;
@@ -17,38 +20,37 @@ export function voiceComposer(user, sent) {
     const input = h("input", { type: "file", accept: "audio/ogg,audio/webm,.ogg,.oga,.opus,.webm", class: "unseen", id: "voice-file",
         tabindex: "-1", "aria-hidden": "true", onchange: () => chosen() });
     const report = (error) => toast(errorMessage(error, "microphone"), { error: true });
-    const record = button({ name: "microphone", label: "Record a message", class: "primary pill",
+    const record = button({ name: "microphone", label: "Record a voice message", bare: true, class: "round quiet", type: "button",
         data: { action: "record" }, onclick: () => busy(record, start, fail) });
-    const choose = button({ name: "upload", label: "Choose a file", class: "soft pill", data: { action: "choose-file" },
-        onclick: () => input.click() });
-    const done = button({ name: "send", label: "Send", class: "primary pill", data: { action: "send-voice" },
-        onclick: () => busy(done, finish, report) });
-    const drop = button({ label: "Cancel", class: "quiet pill", data: { action: "cancel-voice" }, onclick: () => cancel() });
-    const waiting = h("div", { class: "composer-row" }, Recorder.isPossible && record, choose, input);
-    const recording = h("div", { class: "composer-row", hidden: true },
+    const choose = button({ name: "upload", label: "Send an audio file", bare: true, class: "round quiet", type: "button",
+        data: { action: "choose-file" }, onclick: () => input.click() });
+    const done = button({ name: "send", label: "Send the voice message", bare: true, class: "round primary", type: "button",
+        data: { action: "send-voice" }, onclick: () => busy(done, finish, report) });
+    const drop = button({ label: "Cancel", class: "quiet pill", type: "button", data: { action: "cancel-voice" }, onclick: () => cancel() });
+    const row = h("div", { class: "recording-row", id: "voice-composer", hidden: true, data: { state: "waiting" } },
         h("span", { class: "recording-dot", "aria-hidden": "true" }), clock, drop, done);
-    const node = h("div", { class: "composer", id: "voice-composer", data: { state: "waiting" } }, waiting, recording);
 
     const show = (state) => {
-        node.dataset.state = state;
-        waiting.hidden = state !== "waiting";
-        recording.hidden = state === "waiting";
+        row.dataset.state = state;
+        row.hidden = state === "waiting";
         drop.disabled = state === "sending";
+        showRow(state !== "waiting");
     };
     const tick = () => {
         clock.textContent = clockText(recorder.elapsed);
         if (recorder.elapsed >= maxDuration) busy(done, finish, report);
         else if (recorder.hasEnded) {
             clearInterval(timer);
-            node.dataset.state = "ended";
+            note(false);
+            row.dataset.state = "ended";
             toast("The connection was lost. You can send what was recorded until then.", { error: true });
-        }
+        } else note(true);
     };
     const start = async () => {
-        const { maxSeconds } = await voice.limits();
+        const { maxSeconds } = await voiceLimits();
         // Sends it shortly before the limit, so that nothing is cut off.
         maxDuration = maxSeconds * 1000 - 1_000;
-        recorder = new Recorder(user);
+        recorder = new Recorder();
         await recorder.start();
         show("recording");
         tick();
@@ -63,6 +65,7 @@ export function voiceComposer(user, sent) {
     const end = (text) => {
         clearInterval(timer);
         recorder = undefined;
+        note(false);
         show("waiting");
         record.focus();
         announce(text);
@@ -79,9 +82,10 @@ export function voiceComposer(user, sent) {
             return;
         }
         clearInterval(timer);
+        note(false);
         show("sending");
         try {
-            sent(await recorder.send());
+            send(await recorder.finish());
             end("Sent");
         } catch (error) {
             // After a transient error it may be sent again.
@@ -98,18 +102,19 @@ export function voiceComposer(user, sent) {
         const [file] = input.files;
         input.value = "";
         if (!file) return;
-        const { maxBytes, maxSeconds } = await voice.limits();
+        const { maxBytes, maxSeconds } = await voiceLimits();
         if (file.size > maxBytes) {
             toast(`The file is too large: at most ${lengthText(maxSeconds * 1000)} and ${Math.floor(maxBytes / 1e6)} MB can be sent.`,
                 { error: true });
             return;
         }
-        sent(await voice.send(user, new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
+        send(await uploadVoice(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
         announce("Sent");
     }, report);
 
     return {
-        node,
+        row,
+        buttons: h("div", { class: "voice-actions" }, Recorder.isPossible && record, choose, input),
         close() {
             clearInterval(timer);
             recorder?.cancel();

@@ -1,0 +1,15 @@
+// What the operator of the server has disabled: the page is marked with it, and styles hide what needs it, by
+// `data-feature`.
+
+import { serverInfo } from "./api.js";
+
+const root = document.documentElement;
+
+export async function markFeatures() {
+    try {
+        const { features = {} } = await serverInfo();
+        root.dataset.disabled = Object.keys(features).filter((name) => !features[name]).join(" ");
+    } catch { /* Everything is shown, and the server refuses what it has not. */ }
+}
+
+export const hasFeature = (name) => !(root.dataset.disabled ?? "").split(" ").includes(name);

@@ -1,0 +1,126 @@
+// What is held of one conversation: its document, members and people, and a range of its messages without a hole.
+//
+// Of two copies the one with the higher version is kept, wherever it came from. A state is never changed: every function
+// returns the next one.
+
+/**
+ * `first` and `last` are the numbers that `messages` speaks for; absent while there are none. `hidden` are the numbers that
+ * the user has deleted for themselves, `reacted` the emoji of their reactions by number, `read` the last that they have
+ * read, `listened` the voice messages that they have listened to, and `shown` by user the ranges that others let be seen as read.
+ */
+export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, messages: {}, hidden: {}, reacted: {},
+    listened: {}, read: 0, shown: {}, hasEarlier: false });
+
+/** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
+export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
+    const known = isNewEpoch ? emptyThread() : thread;
+    const [first, last] = snapshot.range ?? [];
+    const messages = {};
+    for (const one of snapshot.messages) messages[one.number] = newer(known.messages[one.number], one);
+    const members = Object.fromEntries(snapshot.members.map((one) => [one.user, newer(known.members[one.user], one)]));
+    const next = { ...known, isLoaded: true, conversation: newer(known.conversation, snapshot.conversation),
+        membership: snapshot.membership, members, moreMembers: Boolean(snapshot.moreMembers), messages, first, last,
+        hasEarlier: snapshot.hasEarlier, read: Math.max(known.read, snapshot.membership.read) };
+    return applyOwn(withPeople(next, snapshot.people), snapshot.own ?? []);
+}
+
+/** Rows of a frame. `gap` are newer numbers that it leaves out: only those after them are held then. */
+export function applyRows(thread, rows, gap) {
+    let next = gap ? { ...within(thread, gap[1] + 1), hasEarlier: true } : thread;
+    for (const { conversation, member, person, message } of rows) {
+        if (person) next = withPeople(next, [person]);
+        if (conversation) next = { ...next, conversation: newer(next.conversation, conversation) };
+        if (member) next = { ...next, members: { ...next.members, [member.user]: newer(next.members[member.user], member) } };
+        if (message) next = withMessage(next, message);
+    }
+    return next;
+}
+
+/** The messages before those that are held. One that was asked for before the range changed is ignored. */
+export function applyEarlier(thread, page, before) {
+    if (thread.first !== before) return thread;
+    const messages = { ...thread.messages };
+    for (const one of page.messages) messages[one.number] = newer(messages[one.number], one);
+    return applyOwn({ ...thread, messages, first: page.range?.[0] ?? before, hasEarlier: page.hasEarlier }, page.own ?? []);
+}
+
+/** One message: the result of a request, or a row. Earlier ones than those that are held are left for their page. */
+export function withMessage(thread, message) {
+    const { number } = message;
+    if (thread.first !== undefined && number < thread.first) return thread;
+    return { ...thread, first: thread.first ?? number, last: Math.max(thread.last ?? number, number),
+        messages: { ...thread.messages, [number]: newer(thread.messages[number], message) } };
+}
+
+/** What the user has noted on messages. Deleting for oneself is for ever. */
+export function applyOwn(thread, rows) {
+    if (rows.length === 0) return thread;
+    const hidden = { ...thread.hidden };
+    const reacted = { ...thread.reacted };
+    const listened = { ...thread.listened };
+    for (const one of rows) {
+        if (one.hidden) hidden[one.number] = true;
+        reacted[one.number] = one.reacted;
+        if (one.listened) listened[one.number] = true;
+    }
+    return { ...thread, hidden, reacted, listened };
+}
+
+/** Rows of the stream `marks:`: of marks the higher numbers count. */
+export function applyMarks(thread, rows, me) {
+    let next = thread;
+    for (const { marks, own } of rows) {
+        if (own) next = applyOwn(next, [own]);
+        if (marks?.user === me) next = { ...next, read: Math.max(next.read, marks.read ?? 0) };
+        else if (marks) next = { ...next, shown: { ...next.shown, [marks.user]: marks.shown ?? [] } };
+    }
+    return next;
+}
+
+export const withPeople = (thread, people) =>
+    ({ ...thread, people: { ...thread.people, ...Object.fromEntries(people.map((one) => [one.id, one])) } });
+
+/** The messages that are shown, in their order. */
+export function shownMessages(thread) {
+    return Object.values(thread.messages).filter((one) => !thread.hidden[one.number])
+        .sort((one, other) => one.number - other.number);
+}
+
+/** The emoji of a message with whether the user is among those who reacted, in the order of the message. */
+export function reactionsOf(thread, message, me) {
+    return Object.entries(message.reactions ?? {}).map(([emoji, { count, users }]) => ({ emoji, count, users,
+        isOwn: users.includes(me) || count > users.length && Boolean(thread.reacted[message.number]?.includes(emoji)) }));
+}
+
+/** Who lets the user see that they have read the message. */
+export const readersOf = (thread, number) => Object.keys(thread.shown)
+    .filter((user) => thread.shown[user].some(([after, upTo]) => after < number && number <= upTo));
+
+/** The newest message that the user can have read. */
+export const newestNumber = (thread) => thread.last ?? 0;
+
+/** The user's own state: `member`, `invited` or `left`. A row of the member is newer than the snapshot's membership. */
+export function stateOf(thread, me) { return (thread.members[me] ?? thread.membership)?.state; }
+
+export const roleOf = (thread, me) => (thread.members[me] ?? thread.membership)?.role;
+
+/** Everybody else who is in it, or is asked to be. */
+export const othersIn = (thread, me) => Object.values(thread.members)
+    .filter((one) => one.user !== me && one.state !== "left")
+    .map((one) => thread.people[one.user] ?? { id: one.user, displayName: "" });
+
+/** Authors and mentioned people whose profiles are not held. */
+export function unknownPeople(thread) {
+    const ids = Object.values(thread.messages).flatMap((one) =>
+        [one.author, ...(one.ranges ?? []).map((range) => range.user).filter(Boolean)]);
+    return [...new Set(ids)].filter((id) => !thread.people[id]);
+}
+
+/** The range from a number on. */
+function within(thread, first) {
+    const messages = Object.fromEntries(Object.entries(thread.messages).filter(([number]) => Number(number) >= first));
+    const isEmpty = thread.last === undefined || thread.last < first;
+    return { ...thread, messages, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
+}
+
+const newer = (known, one) => known && known.version > one.version ? known : one;

@@ -1,0 +1,294 @@
+"""Two people who write to each other: the list of conversations, and the thread of one."""
+
+import pathlib
+
+import axe_core_python
+import pytest
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.pages import Person, together
+
+AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+MARKUP = "<img src=x onerror=\"document.title='no'\"> **bold** `code` https://x.example/a \u202edleif\u202c"
+
+
+def write(person: Person, text: str) -> None:
+    person.find("#write").send_keys(text, Keys.ENTER)
+
+
+def texts(person: Person) -> list[str]:
+    return [one.text for one in person.all("#messages .text")]
+
+
+def shows(person: Person, *want: str) -> None:
+    """Waits until the thread has these messages, all of them stored."""
+    person.browser.wait(
+        f"the messages {want}",
+        lambda: texts(person) == list(want) and not person.all("#messages [data-outgoing]"),
+    )
+
+
+def menu(person: Person, number: int, action: str) -> None:
+    person.click(f"#message-{number} [data-action=message-menu]")
+    person.click(f"#message-menu [data-action={action}]")
+
+
+def react(person: Person, number: int, emoji: str) -> None:
+    person.click(f"#message-{number} [data-action=message-menu]")
+    person.click(f'#message-menu [data-react="{emoji}"]')
+
+
+def row(person: Person, text: str) -> None:
+    person.says("#inbox .row", text)
+
+
+def open_first(person: Person) -> None:
+    person.click("#inbox .row a")
+    person.find("#messages")
+
+
+def accessible(person: Person, what: str) -> None:
+    person.driver.execute_script(AXE)
+    violations = person.driver.execute_async_script(
+        "axe.run(document).then(({ violations }) => arguments[0](violations))"
+    )
+    found = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in violations]
+    assert found == [], what
+    width, room = person.driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    assert width <= room, f"{what} is wider than the window"
+
+
+def start(ann: Person, ben: Person) -> None:
+    """Ann starts a conversation with Ben."""
+    ann.go("chats")
+    ann.click("[data-action=new-chat]")
+    ann.pick([ben])
+    ann.click("#picker [data-choice=start]")
+    ann.find("#write")
+
+
+@pytest.fixture
+def chat(people):
+    """Ann has written to Ben, who has accepted; both see the thread."""
+    ann, ben = people
+    start(ann, ben)
+    write(ann, "Hello Ben")
+    shows(ann, "Hello Ben")
+    ben.go("chats")
+    row(ben, "Hello Ben")
+    ben.click("#inbox [data-action=accept]")
+    ben.gone("#inbox [data-action=accept]")
+    open_first(ben)
+    shows(ben, "Hello Ben")
+    return people
+
+
+def test_writing_editing_reacting_and_deleting(chat):
+    ann, ben = chat
+    write(ben, "Hello Ann")
+    shows(ann, "Hello Ben", "Hello Ann")
+    menu(ann, 2, "reply")
+    ann.says("#composer .about", "Hello Ann")
+    write(ann, "How are you")
+    shows(ben, "Hello Ben", "Hello Ann", "How are you")
+    ben.says("#message-3 .quote", "Hello Ann")
+
+    # Up to what it was, the field has the text; Escape ends an edit without a change.
+    menu(ann, 3, "edit")
+    ann.find("#write").send_keys(Keys.ESCAPE)
+    assert ann.find("#write").get_attribute("value") == ""
+    menu(ann, 3, "edit")
+    write(ann, "?")
+    shows(ben, "Hello Ben", "Hello Ann", "How are you?")
+    ben.says("#message-3 .edited", "edited")
+
+    react(ben, 3, "👍")
+    ann.says("#message-3 .reaction", "1")
+    ann.click("#message-3 .reaction")
+    ben.says("#message-3 .reaction", "2")
+    ben.click("#message-3 .reaction[aria-pressed=true]")
+    ann.says("#message-3 .reaction", "1")
+
+    menu(ann, 1, "delete-all")
+    ann.click("#ask [data-choice=delete]")
+    shows(ben, "Message deleted", "Hello Ann", "How are you?")
+    menu(ben, 3, "delete-me")
+    shows(ben, "Message deleted", "Hello Ann")
+    shows(ann, "Message deleted", "Hello Ann", "How are you?")
+    ben.driver.refresh()
+    shows(ben, "Message deleted", "Hello Ann")
+
+
+def test_typing_unread_and_read(chat):
+    ann, ben = chat
+    ben.find("#write").send_keys("I am")
+    ann.says("#typing", "Ben Brook is typing…")
+    ben.find("#write").send_keys(Keys.BACKSPACE * 4)
+    ann.browser.wait("nobody to type", lambda: ann.text("#typing") == "")
+    ben.go("chats")
+    write(ann, "one")
+    write(ann, "two")
+    row(ben, "two")
+    ben.says("#inbox [data-count=unread]", "2")
+    ben.says("[data-nav=chats] [data-count=chats]", "1")
+    open_first(ben)
+    ann.says("#message-3 .seen", "read")
+    ben.go("chats")
+    ben.gone("#inbox [data-count=unread]")
+    ben.gone("[data-count=chats]")
+
+
+def test_markup_is_shown_as_text(chat):
+    ann, ben = chat
+    write(ann, MARKUP)
+    shown = MARKUP.replace("\u202e", "U+202E").replace("\u202c", "U+202C")
+    shows(ben, "Hello Ben", shown)
+    assert ben.driver.title == "Switchboard"
+    assert not ben.all("#messages img")
+    assert ben.text("#messages code") == "`code`" and ben.text("#messages b") == "**bold**"
+    assert ben.find("#messages .text a").get_attribute("href") == "https://x.example/a"
+    ben.go("chats")
+    row(ben, shown)
+    assert not ben.all("#inbox .preview img")
+
+
+def test_a_page_that_reloads_has_everything(chat):
+    ann, ben = chat
+    for number in range(4):
+        write(ann, f"message {number}")
+    want = ["Hello Ben", *[f"message {number}" for number in range(4)]]
+    shows(ann, *want)
+    ann.driver.refresh()
+    shows(ann, *want)
+    shows(ben, *want)
+
+
+def test_a_page_that_loses_its_socket_has_everything(browsers, url, proxy):
+    ann, ben = [Person(one, where, name) for one, where, name in
+                zip(browsers, (proxy.url, url), ("Ann Abel", "Ben Brook"))]
+    together([ann, ben], Person.sign_up)
+    start(ann, ben)
+    write(ann, "Hello Ben")
+    ben.go("chats")
+    ben.click("#inbox [data-action=accept]")
+    ben.gone("#inbox [data-action=accept]")
+    open_first(ben)
+    shows(ann, "Hello Ben")
+
+    proxy.cut()
+    write(ann, "written without the server")
+    ann.find("#messages [data-outgoing=sending]")
+    write(ben, "one")
+    write(ben, "two")
+    menu(ben, 2, "edit")
+    write(ben, "!")
+    shows(ben, "Hello Ben", "one!", "two")
+    # After its retries it says so, and is sent when the server can be reached again.
+    ann.browser.wait("it to fail", lambda: ann.all("#messages [data-outgoing=failed]"), 40)
+    proxy.restore()
+    ann.is_online(limit=40)
+    want = ["Hello Ben", "one!", "two", "written without the server"]
+    shows(ann, *want)
+    shows(ben, *want)
+
+
+def test_a_group(crowd, pictures):
+    ann, ben, cem = crowd(3)
+    ann.go("chats")
+    ann.click("[data-action=new-chat]")
+    ann.pick([ben, cem])
+    ann.click("#picker [data-choice=start]")
+    ann.find("#field-answer").send_keys("Trip", Keys.ENTER)
+    ann.says(".thread-head h1", "Trip")
+    write(ann, "Before you came")
+    ben.go("chats")
+    row(ben, "Trip")
+    cem.go("chats")
+    row(cem, "Trip")
+    cem.click("#inbox [data-action=decline]")
+    cem.gone("#inbox .row")
+    ben.click("#inbox .row a")
+    ben.click(".thread-notice [data-action=accept]")
+    ben.find("#write")
+    # Their part begins when they accept.
+    shows(ben)
+    write(ann, "Welcome")
+    shows(ben, "Welcome")
+    # What happened stands between.
+    ann.says("#message-2", "Ben Brook joined by invitation.")
+    ben.says("#message-2", "You joined by invitation.")
+    ann.click("[data-action=members]")
+    ann.says("#members .row", "Ben Brook")
+    ann.click("#members [data-action=rename]")
+    field = ann.find("#field-answer")
+    field.clear()
+    field.send_keys("Long trip", Keys.ENTER)
+    ben.says(".thread-head h1", "Long trip")
+    ben.says("#message-4", "Ann Abel named the group Long trip.")
+    pictures(ben.browser, "notices")
+    ben.click("[data-action=members]")
+    ben.click("#members [data-action=leave]")
+    ben.click("#ask [data-choice=leave]")
+    ben.find("main[data-page=chats]")
+    ann.says("#message-5", "Ben Brook left.")
+    open_first(ben)
+    ben.says(".thread-notice", "You are not in this conversation any more.")
+    shows(ben, "Welcome")
+
+
+def test_the_call_button_calls_the_other_one(chat):
+    ann, ben = chat
+    ann.click(".thread-head [data-action=call-audio]")
+    ben.rings()
+    ben.answer("decline")
+    ann.phase("ended")
+    ann.leave_call_screen()
+
+
+@pytest.fixture(params=["desk", "phone", "dark", "dark-phone"])
+def look(request, browsers):
+    for one in browsers:
+        one.resize(PHONE if "phone" in request.param else DESK)
+        one.set_dark("dark" in request.param)
+    yield request.param
+    for one in browsers:
+        one.resize(DESK)
+        one.set_dark(False)
+
+
+def test_looks(look, people, pictures):
+    """Screenshots, and no violation that axe knows, on a desk and a phone, light and dark."""
+    ann, ben = people
+    start(ann, ben)
+    write(ann, "Hello Ben")
+    ben.go("chats")
+    ben.find("#inbox [data-action=accept]")
+    accessible(ben, f"a request, {look}")
+    pictures(ben.browser, f"{look}-chats-request")
+    open_first(ben)
+    ben.click(".thread-notice [data-action=accept]")
+    ben.find("#write")
+    write(ben, MARKUP)
+    write(ben, "A longer text that runs over more than one line: the width of a message on a phone can be seen.")
+    ann.find("#message-3")
+    react(ann, 3, "🎉")
+    menu(ann, 2, "reply")
+    write(ann, "Thank you")
+    ben.find("#message-4")
+
+    def types() -> bool:
+        # Who stops for three seconds is not shown any more, which a slow machine may miss.
+        ben.find("#write").send_keys("x")
+        return "is typing" in ann.text("#typing")
+
+    ann.browser.wait("Ben to type", types)
+    pictures(ann.browser, f"{look}-thread")
+    accessible(ann, f"a thread, {look}")
+    ann.click("#message-4 [data-action=message-menu]")
+    ann.find("#message-menu")
+    pictures(ann.browser, f"{look}-message-menu")
+    accessible(ann, f"the menu of a message, {look}")
+    ann.click("#message-menu [data-action=cancel]")
+    ann.click("[data-action=members]")
+    pictures(ann.browser, f"{look}-members")
+    accessible(ann, f"members, {look}")

@@ -1,0 +1,72 @@
+"""state/inbox.js: the rows of the list of conversations, and their order."""
+
+import random
+
+import pytest
+
+
+def row(id, counter, activity=0, **more):
+    membership = {"pinned": False, "archived": False} | more.pop("membership", {})
+    return {"id": id, "counter": counter, "activity": activity, "membership": membership, "unread": 0, "mentions": 0} | more
+
+
+LISTED = """
+    const { emptyInbox, applyInboxSnapshot, applyInboxRows, applyInboxPage, listedRows } = await load("state/inbox.js");
+    const shown = (inbox) => listedRows(inbox).map((one) => [one.id, one.counter]);
+"""
+
+
+def test_pinned_rows_come_first_then_the_most_active_then_by_id(run):
+    rows = [
+        row("a", 1, 5), row("b", 2, 9), row("c", 3, 5), row("d", 4, 1, membership={"pinned": True}),
+        row("e", 5, 20, membership={"archived": True}), {"id": "f", "counter": 6, "gone": True},
+    ]
+    script = LISTED + "return shown(applyInboxSnapshot(emptyInbox(), { conversations: rows }));"
+    assert run(script, rows=rows) == [["d", 4], ["b", 2], ["c", 3], ["a", 1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_any_order_and_twice_are_the_latest_of_each(run, seed):
+    print("seed", seed)
+    generator = random.Random(seed)
+    rows = [row(generator.choice("abcd"), counter, counter) for counter in range(1, 40)]
+    latest = {one["id"]: one["counter"] for one in rows}
+    delivered = rows + generator.sample(rows, 20)
+    generator.shuffle(delivered)
+    script = LISTED + """
+        let inbox = applyInboxSnapshot(emptyInbox(), { conversations: [] });
+        for (const one of delivered) inbox = applyInboxRows(inbox, [one]);
+        return shown(inbox);
+    """
+    assert run(script, delivered=delivered) == [list(one) for one in sorted(latest.items(), key=lambda one: -one[1])]
+
+
+def test_a_snapshot_replaces_rows_and_a_page_adds_them(run):
+    script = LISTED + """
+        const first = applyInboxSnapshot(emptyInbox(), { conversations: [old, newest], nextCursor: "next" });
+        const paged = applyInboxPage(first, { conversations: [earlier, { ...newest, counter: 1 }] });
+        const again = applyInboxSnapshot(paged, { conversations: [{ ...newest, counter: 2 }] });
+        const restored = applyInboxSnapshot(paged, { conversations: [{ ...newest, counter: 2 }] }, { isNewEpoch: true });
+        return [first.nextCursor, shown(paged), paged.nextCursor, shown(again), shown(restored)];
+    """
+    values = {"old": row("old", 3, 3), "newest": row("new", 9, 9), "earlier": row("earlier", 1, 1)}
+    assert run(script, **values) == ["next", [["new", 9], ["old", 3], ["earlier", 1]], None, [["new", 9]], [["new", 2]]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [
+        ([row("a", 1, unread=2), row("b", 2)], 1),
+        ([row("a", 1, membership={"markedUnread": True})], 1),
+        # A muted one counts for a mention, unless that is muted too; until the time is over.
+        ([row("a", 1, unread=2, membership={"muted": {"mentions": True}})], 0),
+        ([row("a", 1, unread=2, mentions=1, membership={"muted": {"mentions": True}})], 1),
+        ([row("a", 1, unread=2, mentions=1, membership={"muted": {"mentions": False}})], 0),
+        ([row("a", 1, unread=2, membership={"muted": {"mentions": True, "until": "2026-01-01T00:00:00Z"}})], 1),
+    ],
+)
+def test_unread_conversations(run, rows, count):
+    assert run("""
+        const { emptyInbox, applyInboxRows, unreadConversations } = await load("state/inbox.js");
+        return unreadConversations(applyInboxRows(emptyInbox(), rows), Date.parse("2026-06-01T00:00:00Z"));
+    """, rows=rows) == count

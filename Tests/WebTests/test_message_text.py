@@ -1,0 +1,68 @@
+"""state/pieces.js and views/message-text.js: a message's text as nodes, of which none is made from the text."""
+
+import pytest
+
+SHOW = """
+    const { messageText } = await load("views/message-text.js");
+    const node = document.createElement("div");
+    node.append(...messageText({ text, ranges }, (user) => `Name of ${user}`).flat(Infinity));
+    return node.innerHTML;
+"""
+
+
+def span(kind, start, length, **more):
+    return {"kind": kind, "start": start, "length": length} | more
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges", "html"),
+    [
+        ("plain", [], "plain"),
+        ("<b onclick=x>&amp;</b>", [], "&lt;b onclick=x&gt;&amp;amp;&lt;/b&gt;"),
+        # Nothing is parsed: without a range a link is a text.
+        ("https://x.example *a*", [], "https://x.example *a*"),
+        ("*a* b", [span("bold", 0, 3)], "<b>*a*</b> b"),
+        # UTF-16 units: the emoji has two of them.
+        ("😀 `c`", [span("code", 3, 3)], "😀 <code>`c`</code>"),
+        ("```\nx```", [span("block", 0, 8)], '<code class="block">```\nx```</code>'),
+        ("hi <@u1>!", [span("mention", 3, 5, user="u1")], 'hi <bdi class="mention">@Name of u1</bdi>!'),
+        ("<@all>", [span("mention", 0, 6)], '<bdi class="mention">@all</bdi>'),
+        ("*a _b_*", [span("bold", 0, 7), span("italic", 3, 3)], "<b>*a </b><i><b>_b_</b></i><b>*</b>"),
+        # What does not lie in the text is left out.
+        ("short", [span("bold", 3, 9), span("bold", -1, 2), span("bold", 0, 0)], "short"),
+        ("javascript:alert(1)", [span("link", 0, 19)], "javascript:alert(1)"),
+    ],
+)
+def test_text(run, text, ranges, html):
+    assert run(SHOW, text=text, ranges=ranges) == html
+
+
+def test_a_link(run):
+    shown = run(SHOW, text="see https://x.example/a", ranges=[span("link", 4, 19)])
+    assert shown == ('see <a href="https://x.example/a" target="_blank" rel="noopener noreferrer nofollow">'
+                     "https://x.example/a</a>")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        ("plain", [{"text": "plain"}]),
+        ("a\u202eb", [{"text": "a"}, {"code": "U+202E"}, {"text": "b"}]),
+        ("\u200b\u2066x\ufeff", [{"code": "U+200B"}, {"code": "U+2066"}, {"text": "x"}, {"code": "U+FEFF"}]),
+        # Joiners are part of emoji and of words, and are shown where they join nothing.
+        ("👩\u200d💻", [{"text": "👩\u200d💻"}]),
+        ("❤️\u200d🔥", [{"text": "❤️\u200d🔥"}]),
+        ("می\u200cخواهم", [{"text": "می\u200cخواهم"}]),
+        ("a \u200d b", [{"text": "a "}, {"code": "U+200D"}, {"text": " b"}]),
+    ],
+)
+def test_invisible_characters_are_shown(call, text, parts):
+    assert call("state/pieces.js", "visibleParts", text) == parts
+
+
+def test_one_line(run):
+    assert run("""
+        const { plainText } = await load("state/pieces.js");
+        return plainText("a\\n <@u1>  b", [{ kind: "mention", start: 3, length: 5, user: "u1" }], () => "Ben");
+    """) == "a @Ben b"
