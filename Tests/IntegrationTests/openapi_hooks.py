@@ -43,17 +43,27 @@ def live_call(choice: int) -> str:
 AUDIO = encode(tone(0.1))
 
 
-def voice_message(choice: int) -> dict:
-    """A sent or received voice message, as the user sees it."""
-    sender, recipient = (ME, FRIEND) if choice % 2 else (FRIEND, ME)
-    # Blocking is one of the tested operations.
-    HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
+def voice_file() -> str:
+    """A voice file that is not sent."""
     response = HTTP.post(
-        "/v1/voice-messages", params={"to": recipient["user"], "clientID": str(uuid.uuid4())}, content=AUDIO,
-        headers=sender["headers"] | {"Content-Type": "audio/ogg"},
+        "/v1/voice-files", params={"clientID": str(uuid.uuid4())}, content=AUDIO,
+        headers=ME["headers"] | {"Content-Type": "audio/ogg"},
     )
-    assert response.status_code == 201, response.text
-    return HTTP.get(f"/v1/voice-messages/{response.json()['message']['id']}", headers=ME["headers"]).json()["message"]
+    # Twenty of them may wait.
+    return response.json()["file"]["id"] if response.status_code == 201 else str(uuid.uuid4())
+
+
+def voice_audio() -> str | None:
+    """A link to the audio of a voice message in the user's notes, unless too many requests were made."""
+    notes = post(ME, "/v1/conversations", {"clientID": str(uuid.uuid4()), "kind": "self"})
+    if "conversation" not in notes:
+        return None
+    path = f"/v1/conversations/{notes['conversation']['id']}/messages"
+    sent = post(ME, path, {"clientID": str(uuid.uuid4()), "kind": "voice", "file": voice_file()})
+    if "message" not in sent:
+        return None
+    audio = HTTP.get(f"{path}/{sent['message']['number']}/audio", headers=ME["headers"])
+    return audio.json()["audio"]["url"]
 
 
 OFFER = "\r\n".join([
@@ -65,8 +75,7 @@ OFFER = "\r\n".join([
 
 def voice_recording() -> str:
     """A voice recording in progress; it replaces the previous one."""
-    HTTP.delete(f"/v1/blocks/{FRIEND['user']}", headers=ME["headers"])
-    return post(ME, "/v1/voice-recordings", {"to": FRIEND["user"], "offer": {"sdp": OFFER}})["recording"]
+    return post(ME, "/v1/voice-recordings", {"offer": {"sdp": OFFER}})["recording"]
 
 
 @schemathesis.hook
@@ -79,8 +88,8 @@ def map_path_parameters(context, path_parameters):
             path_parameters["call"] = live_call(choice)
         if "user" in path_parameters:
             path_parameters["user"] = FRIEND["user"]
-        if "message" in path_parameters:
-            path_parameters["message"] = voice_message(choice)["id"]
+        if "/voice-files/" in context.operation.path:
+            path_parameters["file"] = voice_file()
         if "/voice-recordings/" in context.operation.path:
             path_parameters["recording"] = voice_recording()
     return path_parameters
@@ -108,7 +117,10 @@ def map_headers(context, headers):
 def before_call(context, case, **kwargs):
     """Half of the requested files exist, with a URL from the server."""
     if case.operation.path == "/v1/media/{file}" and one_of(2, repr(case.query), repr(case.path_parameters)):
-        url = httpx.URL(voice_message(one_of(2, repr(case.query)))["audio"]["url"])
+        audio = voice_audio()
+        if audio is None:
+            return
+        url = httpx.URL(audio)
         case.path_parameters["file"] = url.path.rpartition("/")[2]
         case.query = dict(url.params)
 
@@ -119,8 +131,8 @@ def map_body(context, body):
         for name in ("callees", "users"):
             if name in body:
                 body[name] = [FRIEND["user"]]
-        if "to" in body and "offer" in body:
-            body |= {"to": FRIEND["user"], "offer": {"sdp": OFFER}}
+        if set(body) == {"offer"}:
+            body |= {"offer": {"sdp": OFFER}}
     return body
 
 

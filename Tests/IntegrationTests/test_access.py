@@ -7,21 +7,18 @@ row in `REACHED` and a function that requests it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import uuid
 
 import httpx
 import pytest
-from switchboard_tests import asyncapi
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import Participant
 from switchboard_tests.operators import sign_in
 from switchboard_tests.recordings import ended, person, signed_up
 from switchboard_tests.server import HTTP, Server, User
 from switchboard_tests.server_keys import SCOPES, ServerKey, create
+from switchboard_tests.transports import event_stream, web_socket
 from switchboard_tests.waiting import wait_until
-from websockets.sync.client import connect
 
 # Each role's relation to a call that was recorded for a while and has captions now.
 ROLES = {
@@ -73,7 +70,10 @@ KEY_NEVER = [
     ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/friends"), ("POST", "/v1/friends"),
     ("POST", "/v1/friends/{joined}/accept"), ("POST", "/v1/friends/{joined}/decline"),
     ("DELETE", "/v1/friends/{joined}"), ("POST", "/v1/me/link"), ("DELETE", "/v1/me/link"),
-    ("GET", "/v1/links/x"), ("POST", "/v1/reports"), ("GET", "/v1/calls/{call}"),
+    ("GET", "/v1/links/x"), ("POST", "/v1/reports"), ("GET", "/v1/conversations"), ("POST", "/v1/conversations"),
+    ("GET", "/v1/inbox"), ("GET", "/v1/search?query=x"), ("GET", "/v1/conversations/{call}"),
+    ("GET", "/v1/conversations/{call}/messages"),
+    ("POST", "/v1/conversations/{call}/messages"), ("GET", "/v1/calls/{call}"),
     ("GET", "/v1/calls/{call}/recordings"), ("GET", "/v1/recordings/{recording}"),
     ("GET", "/v1/recordings/{recording}/transcript"), ("GET", "/v1/recordings/{recording}/transcript/vtt"),
     ("POST", "/v1/recordings/{recording}/mix"),
@@ -287,6 +287,12 @@ def test_friends_over_rest(harness, role):
         assert response.status_code in expected, (path, response.text)
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_searches_over_rest(harness, role):
+    response = ask(harness, role, "GET", "/v1/search?query=x")
+    assert response.status_code in ((401, 403) if role in SIGNED_OUT else (200,)), response.text
+
+
 # Server keys: each reaches what its scope says, and nothing that is a user's.
 
 
@@ -344,64 +350,10 @@ def streams(harness: Harness, role: str) -> dict[str, str]:
     return {"document": f"call:{call}", "captions": f"captions:{call}", "signals": f"signals:{call}:{endpoint}"}
 
 
-def hello(harness: Harness, role: str) -> dict:
-    who = harness.people[role]
-    if who is None:
-        return {"token": "none"}
-    return {"token": who.token, "endpoint": who.endpoint, "secret": who.secret}
-
-
-@contextlib.contextmanager
-def web_socket(harness: Harness, role: str):
-    """Sends a frame and returns its response; None without a session."""
-    with connect(harness.server.realtime_url) as socket:
-
-        def exchange(id: int, body: dict) -> dict | None:
-            socket.send(json.dumps({"id": id, **body}))
-            for text in socket:
-                frame = json.loads(text)
-                if frame.get("id") == id or "bye" in frame:
-                    return frame
-            return None
-
-        greeting = exchange(1, {"hello": hello(harness, role)})
-        yield exchange if "result" in greeting else None
-
-
-@contextlib.contextmanager
-def event_stream(harness: Harness, role: str):
-    """The same over server-sent events."""
-    url = harness.server.url + "/v1/realtime/sse"
-    with HTTP.stream("POST", url, json=hello(harness, role)) as response:
-        if response.status_code != 200:
-            yield None
-            return
-        frames = asyncapi.server_sent(response.iter_lines())
-
-        def until(id: int) -> dict | None:
-            return next((frame for frame in frames if frame.get("id") == id or "bye" in frame), None)
-
-        greeting = until(0)
-        if greeting is None or "result" not in greeting:
-            yield None
-            return
-
-        def exchange(id: int, body: dict) -> dict | None:
-            token = harness.people[role].token
-            sent = HTTP.post(
-                f"{url}/{greeting['result']['session']}", json={"id": id, **body},
-                headers={"Authorization": f"Bearer {token}"},
-            )
-            assert sent.status_code == 202, sent.text
-            return until(id)
-
-        yield exchange
-
-
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("transport", [web_socket, event_stream])
 def test_by_listening(harness, transport, role):
-    with transport(harness, role) as exchange:
+    with transport(harness.server, harness.people[role]) as exchange:
         for id, (thing, stream) in enumerate(streams(harness, role).items(), 2):
             response = exchange(id, {"listen": {"stream": stream}}) if exchange else None
             assert (response is not None and "result" in response) == (role in REACHED[thing]), (

@@ -110,6 +110,7 @@ def test_requests_are_those_of_the_routes(document, rest):
 def test_the_extensions_are_complete(document):
     assert {stream["name"] for stream in document["x-streams"]} == {
         "user:{user}", "call:{call}", "signals:{call}:{endpoint}", "presence:{user}", "captions:{call}",
+        "conversation:{conversation}", "inbox:{user}", "marks:{conversation}", "typing:{conversation}",
     }
     assert {reset["reason"] for reset in document["x-resets"]} == {"gap", "epoch", "access"}
     codes = {entry["code"] for entry in document["x-closeCodes"]}

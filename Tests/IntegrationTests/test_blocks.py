@@ -10,7 +10,7 @@ import httpx
 import pytest
 from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.rawsocket import RawSocket
-from switchboard_tests.voice_messages import send
+from switchboard_tests.voice_messages import send_file, upload
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
@@ -63,19 +63,12 @@ def everything(asker, other) -> list:
             asker.post(f"{path}/invite", {"clientID": str(uuid.uuid4()), "users": [other.id]}),
             asker.post(f"{path}/cancel"), asker.get(path),
         ]
-    sent = send(asker, other, SHORT, client_id=(again := str(uuid.uuid4())))
-    path = f"/v1/voice-messages/{sent.json()['message']['id']}"
-    responses += [
-        sent,
-        send(asker, other, SHORT, client_id=again),
-        asker.get(path),
-        asker.get(f"/v1/voice-messages?with={other.id}"),
-        asker.post(f"{path}/transcript"),
-        asker.get(f"{path}/transcript"),
-        asker.get(sent.json()["message"]["audio"]["url"]),
-        asker.request("DELETE", path),
-        asker.get(path),
-    ]
+    # A voice message is not for a request, whoever asks.
+    request = asker.post("/v1/conversations", {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [other.id]})
+    file = upload(asker, SHORT)
+    sent = send_file(asker, request.json()["conversation"]["id"], file.json()["file"]["id"])
+    assert sent.status_code == 403
+    responses += [file, sent, asker.get(f"/v1/conversations/{request.json()['conversation']['id']}/messages/9")]
     seen = [
         read(response) if "audio" not in response.headers.get("content-type", "") else response.status_code
         for response in responses
@@ -104,7 +97,6 @@ def test_every_response_is_the_same(server):
     assert "not_found" in results[0] and "ben" in results[0]
     # And he received nothing: neither calls nor messages.
     assert [call["caller"] for call in ben.get("/v1/calls").json()["calls"]] == [outsider.id] * 2
-    assert ben.get(f"/v1/voice-messages?with={blocked.id}").json()["messages"] == []
 
 
 @pytest.mark.parametrize("transport", ["rest", "realtime"])

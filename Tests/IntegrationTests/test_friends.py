@@ -13,12 +13,13 @@ from typing import Any
 
 import httpx
 import pytest
-from switchboard_tests import asyncapi
+from switchboard_tests import asyncapi, conversations
+from switchboard_tests.conversations import direct, send
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id
-from switchboard_tests.operators import sign_in
+from switchboard_tests.operators import Operator, sign_in
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP, Server, User, refused
-from switchboard_tests.server_keys import create
+from switchboard_tests.server_keys import audit, create
 from switchboard_tests.waiting import wait_until
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -499,6 +500,58 @@ def test_reports_reach_the_operator(server):
     assert [report["text"] for report in page["reports"]] == ["Number 19", "Number 18", "Number 17"]
     rest = HTTP.get(url, params={"limit": 100, "cursor": page["nextCursor"]}, headers=bearer).json()
     assert len(rest["reports"]) >= 17 and rest["reports"][0]["text"] == "Number 16"
+
+
+def test_reports_have_the_messages_and_are_resolved(server):
+    ann, ben = conversations.befriend(*server.users(2))
+    operator = Operator(server)
+    here = direct(ann, ben)
+    for text in ("before", "x" * 4000, "the worst"):
+        send(ben, here, text)
+        send(ann, here, "an answer")
+    body = {"clientID": client_id(), "user": ben.id, "reason": "abuse", "conversation": here, "number": 5}
+    assert ann.post("/v1/reports", body).status_code == 201
+    assert ann.post("/v1/reports", body).status_code == 200
+    for wrong, status, field in (
+        ({"number": None}, 400, "number"), ({"conversation": None}, 400, "conversation"),
+        ({"number": 2}, 404, "number"), ({"number": 99}, 404, "message"),
+        ({"conversation": str(uuid.uuid4())}, 404, "conversation"),
+    ):
+        filled = body | {"clientID": client_id()} | wrong
+        response = ann.post("/v1/reports", {name: value for name, value in filled.items() if value is not None})
+        assert response.status_code == status and response.json()["field"] == field, response.text
+    outsider = server.user()
+    assert outsider.post("/v1/reports", body | {"clientID": client_id()}).status_code == 404
+    # It stays when the message goes.
+    assert ben.request("DELETE", f"/v1/conversations/{here}/messages/5?for=all").status_code == 200
+
+    def report() -> dict[str, Any]:
+        found = operator.read("/admin/v1/reports?state=open")["reports"]
+        return next(one for one in found if one["user"] == ben.id)
+
+    made = report()
+    mine = made["id"]
+    assert [one["number"] for one in made["messages"]] == [1, 3, 5] and made["conversation"] == here
+    assert [len(one["text"]) for one in made["messages"]] == [6, 2048, 9] and "resolution" not in made
+    path = f"/admin/v1/reports/{made['id']}/resolve"
+    for outcome in ("acted", "acted", "dismissed"):
+        resolved = operator.post(path, {"outcome": outcome})
+        assert resolved.status_code == 200 and resolved.json()["report"]["resolution"]["outcome"] == outcome
+    refused(operator.post(path, {"outcome": "ignored"}), 400, "invalid_request", "outcome")
+    assert operator.post(f"/admin/v1/reports/{uuid.uuid4()}/resolve", {"outcome": "acted"}).status_code == 404
+    assert operator.get("/admin/v1/reports?state=other").status_code == 400
+    assert [one["action"] for one in audit(server) if one.get("subject") == made["id"]] == ["admin.reports.resolve"] * 2
+    assert made["id"] not in {one["id"] for one in operator.read("/admin/v1/reports?state=open")["reports"]}
+    closed = next(one for one in operator.read("/admin/v1/reports?state=resolved")["reports"] if one["id"] == mine)
+    assert closed["resolution"]["by"] == f"key:{operator.key.id}"
+    # What a deleted user wrote is erased here too.
+    assert ben.post("/v1/me/delete", {}).status_code in (200, 202, 204)
+
+    def is_erased() -> bool:
+        return any(
+            one["id"] == mine and one["messages"] == [] for one in operator.read("/admin/v1/reports")["reports"])
+
+    wait_until(is_erased, "the copies are erased")
 
 
 # Events.

@@ -18,8 +18,8 @@ from switchboard_tests.server import HTTP
 PACKAGE = "generated_switchboard"
 # The generator knows JSON, forms and bytes; these are bytes to it.
 BYTES = [
-    "application/sdp", "application/trickle-ice-sdpfrag", "audio/ogg", "audio/webm", "image/jpeg", "image/png",
-    "image/webp",
+    "application/jsonl", "application/sdp", "application/trickle-ice-sdpfrag", "audio/ogg", "audio/webm", "image/jpeg",
+    "image/png", "image/webp",
 ]
 
 

@@ -161,7 +161,7 @@ def test_examples_are_valid(document):
         validator(document, content["schema"]).validate(content["example"])
         assert content["example"], name
     assert count > 10
-    for name in ("Call", "User", "Me", "VoiceMessage", "Recording", "Problem", "ICEServer"):
+    for name in ("Call", "User", "Me", "VoiceFile", "Recording", "Problem", "ICEServer"):
         assert document["components"]["schemas"][name]["examples"]
     for schema in document["components"]["schemas"].values():
         for example in schema.get("examples", []):

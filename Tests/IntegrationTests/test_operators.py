@@ -32,6 +32,7 @@ WRITES = [
     ("DELETE", "/admin/v1/sessions/current"), ("PUT", "/admin/v1/drain"), ("POST", "/admin/v1/users/{user}/disable"),
     ("POST", "/admin/v1/users/{user}/enable"), ("POST", "/admin/v1/users/{user}/sign-out"),
     ("DELETE", "/admin/v1/users/{user}"),
+    ("POST", "/admin/v1/reports/{report}/resolve"),
     ("POST", "/admin/v1/calls/{call}/end"), ("POST", "/admin/v1/keys"), ("POST", "/admin/v1/keys/{key}/rotate"),
     ("POST", "/admin/v1/keys/{key}/revoke"), ("POST", "/admin/v1/webhooks"), ("DELETE", "/admin/v1/webhooks/{webhook}"),
     *(("POST", f"/admin/v1/webhooks/{{webhook}}/{verb}") for verb in ("rotate", "enable", "test", "replay")),
@@ -40,7 +41,8 @@ EVERYTHING = [("GET", path) for path in READS] + WRITES
 
 
 def filled(path: str) -> str:
-    return path.format(user=uuid.uuid4(), call=uuid.uuid4(), webhook=uuid.uuid4(), key="0123456789abcdef")
+    names = {name: uuid.uuid4() for name in ("user", "report", "call", "webhook")}
+    return path.format(**names, key="0123456789abcdef")
 
 
 @pytest.fixture(scope="module")

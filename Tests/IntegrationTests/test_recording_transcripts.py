@@ -186,7 +186,7 @@ def test_provider_errors_are_reported_and_retried(make_server):
         asked = ben.post(path).json()["transcript"]
         assert asked["status"] == "pending" and [one["text"] for one in asked["segments"]] == ["well"]
         assert {track["track"] for track in asked["tracks"] if track["status"] == "pending"} == {missing}
-        assert sent(ben, server.user(), encode(numpy.zeros(RATE, numpy.int16)))["id"]
+        assert sent(ben, server.user(), encode(numpy.zeros(RATE, numpy.int16)))["path"]
         server.kill()
         provider.requests, provider.successes_left = 0, 9
         server.start()

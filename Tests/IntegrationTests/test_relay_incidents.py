@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import socket
+import statistics
 import struct
 import time
 
@@ -497,9 +498,14 @@ def test_coturn_948_unauthenticated_clients_leave_no_state(brief):
                     sender.sendto(packet, ("127.0.0.1", server.relay_port))
 
     send_unauthenticated(1000)
-    before, opened = resident_kilobytes(server), descriptors(server)
-    send_unauthenticated(10_000)
-    assert resident_kilobytes(server) - before < 1024
+    opened = descriptors(server)
+    grown = []
+    for _ in range(5):
+        before = resident_kilobytes(server)
+        send_unauthenticated(10_000)
+        grown.append(resident_kilobytes(server) - before)
+    # State for each packet is there in every round; what the server's other services once take is not.
+    assert statistics.median(grown) < 1024 and sum(grown) < 5 * 1024, grown
     assert metric(server, "relay_allocations") == 0
     # The connection of the metrics request closes by itself.
     eventually(lambda: descriptors(server) <= opened, "the descriptors are what they were")
@@ -726,9 +732,15 @@ def test_coturn_a97f1924_chained_refreshes_with_tickets_leave_no_state(brief, wo
             good = response[stun.MOBILITY_TICKET]
 
     move(300)
-    before, opened = resident_kilobytes(server), descriptors(server)
-    move(2000)
-    assert resident_kilobytes(server) - before < 512
+    opened = descriptors(server)
+    growths = []
+    for _ in range(5):
+        before = resident_kilobytes(server)
+        move(600)
+        growths.append(resident_kilobytes(server) - before)
+    # A server that has just begun grows for a moment by itself; what each move leaks, by 256 bytes or more, is in most
+    # of the rounds.
+    assert statistics.median(growths) < 150, growths
     assert descriptors(server) <= opened
     assert made.request(stun.REFRESH, END)[0] == 0
     for one in (first, made):

@@ -198,13 +198,18 @@ OPERATIONS = {
     "tokens": [("POST", "ext:scopes/tokens")],
     "calls:read": [("GET", "calls"), ("GET", f"calls/{uuid.uuid4()}")],
     "calls:write": [("POST", "calls"), ("POST", f"calls/{uuid.uuid4()}/end")],
+    "conversations:read": [("GET", f"conversations/{uuid.uuid4()}{rest}") for rest in ("", "/members", "/messages")],
+    "conversations:write": [("POST", "conversations"), ("POST", f"conversations/{uuid.uuid4()}/members"),
+                            ("PATCH", f"conversations/{uuid.uuid4()}"),
+                            ("POST", f"conversations/{uuid.uuid4()}/messages"),
+                            ("DELETE", f"conversations/{uuid.uuid4()}/members/ext:nobody")],
     "recordings": [("GET", f"calls/{uuid.uuid4()}/recordings")],
     "events": [("GET", "events")],
 }
 
 
 def path_of(operation: str) -> str:
-    is_whole = operation.startswith(("calls", "events"))
+    is_whole = operation.startswith(("calls", "conversations", "events"))
     return "/v1/server/" + (operation if is_whole else f"users/{operation}".rstrip("/"))
 
 

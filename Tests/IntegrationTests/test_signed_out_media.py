@@ -115,9 +115,8 @@ def test_a_leg_ends_with_the_sign_in_that_made_it(server, person, identity):
 
 @pytest.mark.parametrize("cause", ["signed out", "disabled"])
 def test_voice_recordings_are_discarded(server, person, identity, cause):
-    to = server.user()
     response = httpx.post(
-        f"{server.url}/v1/voice-messages", params={"to": to.id}, content=offer(identity, "sendonly"), timeout=20,
+        f"{server.url}/v1/voice-files", content=offer(identity, "sendonly"), timeout=20,
         headers={"Authorization": f"Bearer {person.signed_out.token}", "Content-Type": SDP},
     )
     assert response.status_code == 201, response.text

@@ -13,7 +13,7 @@ import pytest
 from switchboard_tests.audio_files import RATE, encode, tone
 from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.transcription import COMMAND, WORDS, Liar, Webhook, serving, transcript
-from switchboard_tests.voice_messages import sent
+from switchboard_tests.voice_messages import conversation, sent
 
 
 @pytest.fixture(scope="module")
@@ -28,26 +28,26 @@ def test_voice_messages_are_transcribed(listener, speech, type, format):
     alice, bob, eve = listener.users(3)
 
     async def run():
-        """Both users are notified in their streams."""
+        """The message changes for who listens."""
+        id = await asyncio.to_thread(conversation, alice, bob)
         endpoint = Endpoint(listener.realtime_url, bob.id, bob.token)
         await endpoint.open()
-        await endpoint.listen(f"user:{bob.id}")
         message = await asyncio.to_thread(sent, alice, bob, encode(speech, format=format), type)
-        entries = endpoint.streams[f"user:{bob.id}"].entries
-
-        def transcribed():
-            return [
-                data for kind, data in entries.values() if kind == "voice.transcribed" and data["id"] == message["id"]
-            ]
-
-        await endpoint.until("the words", transcribed)
+        found = await asyncio.to_thread(transcript, bob, message, "complete", "failed")
+        [seen] = (await endpoint.ask("messages.list", conversation=id))["messages"]
         await endpoint.close()
-        return message, transcribed()[-1]["transcript"]
+        return message, found, seen
 
-    message, transcribed = asyncio.run(run())
-    assert message["transcript"]["status"] == "pending"
+    message, transcribed, seen = asyncio.run(run())
+    assert message["transcript"] == {"status": "pending"}
     assert transcribed["status"] == "complete" and transcribed["text"] == WORDS
-    path = f"/v1/voice-messages/{message['id']}/transcript"
+    assert seen["voice"]["transcript"] == {name: transcribed[name] for name in seen["voice"]["transcript"]}
+    assert "segments" not in seen["voice"]["transcript"] and seen["version"] == seen["textVersion"]
+    assert seen["version"] > message["message"]["version"]
+    # Its words are found.
+    query = f"/v1/search?query={WORDS.split()[0]}&conversation={seen['conversation']}"
+    assert [one["message"]["number"] for one in bob.get(query).json()["results"]] == [seen["number"]]
+    path = message["path"] + "/transcript"
     for user in (alice, bob):
         assert user.get(path).json()["transcript"] == transcribed
     first, last = transcribed["segments"][0], transcribed["segments"][-1]
@@ -60,15 +60,16 @@ def test_voice_messages_are_transcribed(listener, speech, type, format):
     assert alice.post(path).json()["transcript"] == transcribed
     for asked in (eve.get(path), eve.post(path), eve.get(path + "/vtt")):
         assert asked.status_code == 404
-    assert alice.request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
-    assert bob.get(path).status_code == 404
+    assert alice.request("DELETE", message["path"] + "?for=all").status_code == 200
+    assert bob.get(path).status_code == 409
+    assert bob.get(query).json()["results"] == []
 
 
 def test_without_a_provider_nothing_is_made_up(server):
     alice, bob = server.users(2)
     message = sent(alice, bob, encode(tone(1)))
     assert "transcript" not in message
-    path = f"/v1/voice-messages/{message['id']}/transcript"
+    path = message["path"] + "/transcript"
     assert alice.get(path).status_code == 404
     refused = alice.post(path)
     assert refused.status_code == 503 and refused.json()["type"] == "provider_not_configured"
@@ -105,14 +106,14 @@ def test_provider_failures_are_reported_and_retried(make_server, speech, liar):
         message = sent(alice, bob, encode(speech))
         failure = transcript(bob, message, "failed")["failure"]
         assert failure["type"] == type and failure["mayRetry"] and "sk-secret" not in failure["detail"], failure
-    conflict = bob.get(f"/v1/voice-messages/{message['id']}/transcript/vtt")
+    conflict = bob.get(message["path"] + "/transcript/vtt")
     assert conflict.status_code == 409 and conflict.json()["detail"] == failure["detail"]
 
     # While it hangs, messages can be sent and deleted; and pending work survives a restart.
     liar.mode = "hang"
-    path = f"/v1/voice-messages/{message['id']}/transcript"
+    path = message["path"] + "/transcript"
     assert bob.post(path).json()["transcript"]["status"] == "pending"
-    assert sent(alice, bob, encode(tone(0.5)))["id"]
+    assert sent(alice, bob, encode(tone(0.5)))["path"]
     server.kill()
     liar.mode = "well"
     server.start()
@@ -153,7 +154,7 @@ def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp
     assert transcript(alice, message, "failed")["failure"]["type"] == "program_missing"
     program.write_text("#!/bin/sh\necho hello\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    alice.post(f"/v1/voice-messages/{message['id']}/transcript")
+    alice.post(message["path"] + "/transcript")
     assert transcript(alice, message, "complete")["text"] == "hello"
     server.stop()
 

@@ -23,7 +23,18 @@ from switchboard_tests.audio_files import RATE, decode, encode, ogg_page, opusin
 from switchboard_tests.disks import needs_mount, small_disk
 from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.metrics import value
-from switchboard_tests.voice_messages import fetch, listed, send, sent
+from switchboard_tests.voice_messages import (
+    conversation,
+    fetch,
+    listed,
+    path_of,
+    send,
+    send_file,
+    sent,
+    shown,
+    upload,
+    uploaded,
+)
 from switchboard_tests.waiting import wait_until
 
 SHORT = encode(tone(0.3))
@@ -51,7 +62,7 @@ def test_a_user_may_have_so_many_bytes(make_server):
     refused = send(alice, bob, SHORT, "audio/ogg")
     problem(refused, 403, "quota_exceeded")
     assert (refused.json()["used"], refused.json()["allowed"]) == (used, 12_000)
-    assert alice.request("DELETE", f"/v1/voice-messages/{message['id']}").status_code == 204
+    assert alice.request("DELETE", message["path"] + "?for=all").status_code == 200
     sent(alice, bob, SHORT, "audio/ogg")
     server.stop()
 
@@ -70,7 +81,7 @@ def test_a_message_is_received_as_sent(server, type, options):
     samples = tone(2.5)
     file = encode(samples, **options)
     message = sent(alice, bob, file, type)
-    assert message["from"] == alice.id and message["to"] == bob.id
+    assert message["message"]["author"] == alice.id
     assert abs(message["durationMs"] - 2500) <= 20
     assert message["contentType"] == "audio/ogg"
     waveform = message["waveform"]
@@ -80,7 +91,7 @@ def test_a_message_is_received_as_sent(server, type, options):
     assert -13 <= message["level"] <= -9
     for user in (alice, bob):
         [found] = listed(user, bob if user is alice else alice)
-        assert found["id"] == message["id"]
+        assert found["path"] == message["path"]
         response = fetch(user, found["audio"]["url"])
         assert response.status_code == 200
         assert response.headers["content-type"] == "audio/ogg"
@@ -110,36 +121,43 @@ def test_gaps_keep_their_length(server):
     assert min(loud[1:4]) > 2_000 and max(loud[4:11]) < 500 and min(loud[13:]) > 2_000, loud
 
 
-def test_open_pages_see_it_at_once(server):
+def test_it_is_a_message_of_its_conversation(server):
     alice, bob = server.users(2)
+    id = conversation(alice, bob)
 
     async def watch() -> None:
-        endpoints = [Endpoint(server.realtime_url, user.id, user.token) for user in (alice, bob)]
-        for endpoint in endpoints:
-            await endpoint.open()
-            await endpoint.listen(f"user:{endpoint.user}")
-
-        async def next_change(endpoint: Endpoint, kind: str) -> dict:
-            entries = endpoint.streams[f"user:{endpoint.user}"].entries
-            return await endpoint.until(
-                kind, lambda: next((data for found, data in entries.values() if found == kind), None)
-            )
-
-        message = await asyncio.to_thread(sent, alice, bob, SHORT)
-        for endpoint in endpoints:
-            data = await next_change(endpoint, "voice.created")
-            assert data == {name: value for name, value in message.items() if name != "audio"}
+        endpoint = Endpoint(server.realtime_url, bob.id, bob.token)
+        await endpoint.open()
+        await endpoint.listen(f"conversation:{id}")
+        file = await asyncio.to_thread(uploaded, alice, SHORT)
+        result = await endpoint.ask("messages.list", conversation=id)
+        assert result["messages"] == []
+        sent = await asyncio.to_thread(send_file, alice, id, file["id"], readUpTo=0)
+        message = sent.json()["message"]
+        assert message["kind"] == "voice" and message["voice"]["file"] == file["id"] and "text" not in message
+        for name in ("durationMs", "byteCount", "contentType", "waveform", "level"):
+            assert message["voice"][name] == file[name]
+        [seen] = (await endpoint.ask("messages.list", conversation=id))["messages"]
+        assert seen == message
         # The other rows of the table are realtime requests, too.
-        found = (await endpoints[1].ask("voice.list", **{"with": alice.id}))["messages"]
-        assert [each["id"] for each in found] == [message["id"]]
-        assert (await endpoints[1].ask("voice.get", message=message["id"]))["message"]["audio"]["url"]
-        await endpoints[0].ask("voice.remove", message=message["id"])
-        for endpoint in endpoints:
-            assert await next_change(endpoint, "voice.removed") == {"id": message["id"], "from": alice.id, "to": bob.id}
-            await endpoint.close()
-            assert not endpoint.violations
+        number = message["number"]
+        link = (await endpoint.ask("messages.audio", conversation=id, number=number))["audio"]
+        assert (await asyncio.to_thread(fetch, bob, link["url"])).status_code == 200
+        own = (await endpoint.ask("messages.listen", conversation=id, number=number))["own"]
+        assert own["listened"] and (await endpoint.ask("messages.list", conversation=id))["own"] == [own]
+        assert (await endpoint.ask("messages.listen", conversation=id, number=number))["own"] == own
+        await endpoint.close()
+        assert not endpoint.violations
 
     asyncio.run(watch())
+    # Unread, found by its kind, answered and quoted like a text.
+    row = next(one for one in bob.get("/v1/inbox").json()["conversations"] if one["id"] == id)
+    assert row["unread"] == 1 and row["lastMessage"]["voice"]["durationMs"] > 0
+    [found] = bob.get(f"/v1/search?conversation={id}&kind=voice").json()["results"]
+    assert found["message"]["number"] == 1
+    answer = send_file(bob, id, uploaded(bob, SHORT)["id"], replyTo=1, thread=1)
+    assert answer.status_code == 201 and answer.json()["message"]["replyTo"] == 1
+    assert alice.get(f"/v1/conversations/{id}/messages/1").json()["message"]["replies"] == 1
 
 
 def test_a_repeat_sends_nothing_twice(server):
@@ -148,16 +166,15 @@ def test_a_repeat_sends_nothing_twice(server):
     first, second = (send(alice, bob, SHORT, client_id=client_id) for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 200)
     assert second.json()["duplicate"] is True
-    assert second.json()["message"]["id"] == first.json()["message"]["id"]
+    assert second.json()["message"]["number"] == first.json()["message"]["number"]
     assert len(listed(alice, bob)) == 1
-    problem(send(alice, bob, encode(tone(0.4)), client_id=client_id), 409, "client_id_reused", "clientID")
-    # Simultaneous requests make one message too, with one file.
+    problem(upload(alice, encode(tone(0.4)), client_id=client_id), 409, "client_id_reused", "clientID")
+    # Simultaneous uploads make one file.
     client_id = str(uuid.uuid4())
     before = len(media(server))
     responses: list[httpx.Response] = []
     threads = [
-        threading.Thread(target=lambda: responses.append(send(alice, bob, SHORT, client_id=client_id)))
-        for _ in range(2)
+        threading.Thread(target=lambda: responses.append(upload(alice, SHORT, client_id=client_id))) for _ in range(2)
     ]
     for thread in threads:
         thread.start()
@@ -166,23 +183,43 @@ def test_a_repeat_sends_nothing_twice(server):
     assert sorted(response.status_code for response in responses) == [200, 201], [
         response.text for response in responses
     ]
-    assert len({response.json()["message"]["id"] for response in responses}) == 1
+    assert len({response.json()["file"]["id"] for response in responses}) == 1
     assert len(media(server)) == before + 1
 
 
-def test_pages(server):
-    alice, bob = server.users(2)
-    ids = [sent(*((alice, bob) if number % 2 else (bob, alice)), SHORT)["id"] for number in range(5)]
-    found, cursor = [], None
-    while True:
-        query = f"/v1/voice-messages?with={bob.id}&limit=2" + (f"&cursor={cursor}" if cursor else "")
-        page = alice.get(query).json()
-        assert len(page["messages"]) <= 2
-        found += [message["id"] for message in page["messages"]]
-        cursor = page.get("nextCursor")
-        if not cursor:
-            break
-    assert found == ids[::-1]
+def test_what_cannot_be_sent(server):
+    alice, bob, eve = server.users(3)
+    id, file = conversation(alice, bob), uploaded(alice, SHORT)["id"]
+    base = f"/v1/conversations/{id}/messages"
+    problem(send_file(bob, id, file), 404, "not_found", "file")
+    problem(send_file(alice, id, str(uuid.uuid4())), 404, "not_found", "file")
+    problem(send_file(alice, id, file, text="x"), 400, "invalid_request", "text")
+    problem(send_file(alice, id, file, kind="photo"), 400, "invalid_request", "kind")
+    problem(send_file(alice, id, file, kind="text", text="x"), 400, "invalid_request", "file")
+    later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+    problem(send_file(alice, id, file, sendAt=later), 400, "invalid_request", "sendAt")
+    problem(alice.post(base, {"clientID": str(uuid.uuid4()), "kind": "voice"}), 400, "invalid_request", "file")
+    # A request has only texts.
+    request = alice.post(
+        "/v1/conversations", {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [eve.id]}
+    ).json()["conversation"]["id"]
+    problem(send_file(alice, request, file), 403, "forbidden", "kind")
+    number = send_file(alice, id, file).json()["message"]["number"]
+    problem(send_file(alice, id, file), 409, "conflict", "file")
+    edit = {"text": "x", "textVersion": 1}
+    problem(alice.request("PATCH", f"{base}/{number}", edit), 409, "conflict")
+    forward = {"clientID": str(uuid.uuid4()), "forward": {"conversation": id, "number": number}}
+    problem(alice.post(base, forward), 409, "conflict", "forward")
+    # A text has no audio, and is not listened to.
+    text = alice.post(base, {"clientID": str(uuid.uuid4()), "text": "x"}).json()["message"]["number"]
+    problem(alice.get(f"{base}/{text}/audio"), 409, "conflict", "number")
+    problem(alice.request("PUT", f"{base}/{text}/listened"), 409, "conflict", "number")
+    # A file is discarded by its author, unless it was sent.
+    unsent = uploaded(alice, SHORT)["id"]
+    for user in (bob, alice, alice):
+        assert user.request("DELETE", f"/v1/voice-files/{unsent}").status_code == 204
+    problem(send_file(alice, id, unsent), 404, "not_found", "file")
+    problem(alice.request("DELETE", f"/v1/voice-files/{file}"), 409, "conflict", "file")
 
 
 # What is wrong with an upload
@@ -235,7 +272,7 @@ def bomb() -> bytes:
 def test_invalid_files_are_rejected(server, make, type, words):
     alice, bob = server.users(2)
     before = media(server)
-    detail = problem(send(alice, bob, make(), type), 400, "invalid_request", "body")
+    detail = problem(upload(alice, make(), type), 400, "invalid_request", "body")
     assert words in detail, detail
     assert media(server) == before and listed(bob, alice) == []
 
@@ -248,46 +285,38 @@ def test_a_body_of_another_type_is_rejected(server):
     assert send(alice, bob, SHORT, "audio/webm").status_code == 201
 
 
-def test_an_envelope_is_complete(server):
-    alice, bob = server.users(2)
+def test_an_upload_has_a_client_id(server):
+    alice = server.user()
     path, headers = (
-        f"{server.url}/v1/voice-messages",
+        f"{server.url}/v1/voice-files",
         {"Authorization": f"Bearer {alice.token}", "Content-Type": "audio/ogg"},
     )
-    ask = lambda params: httpx.post(path, params=params, content=SHORT, headers=headers)
-    problem(ask({"clientID": str(uuid.uuid4())}), 400, "invalid_request", "to")
-    problem(ask({"to": "bob", "clientID": str(uuid.uuid4())}), 400, "invalid_request", "to")
-    problem(ask({"to": bob.id}), 400, "invalid_request", "clientID")
-    problem(send(alice, alice, SHORT), 400, "invalid_request", "to")
-    problem(send(alice, str(uuid.uuid4()), SHORT), 404, "not_found", "to")
+    problem(httpx.post(path, content=SHORT, headers=headers), 400, "invalid_request", "clientID")
     problem(
-        httpx.post(path, params={"to": bob.id, "clientID": str(uuid.uuid4())}, content=SHORT),
-        401,
-        "unauthenticated",
+        httpx.post(path, params={"clientID": str(uuid.uuid4())}, content=SHORT), 401, "unauthenticated",
         "Authorization",
     )
-    problem(alice.get("/v1/voice-messages"), 400, "invalid_request", "with")
 
 
 def test_large_uploads_are_rejected_early(make_server):
     server = make_server({"voice": {"maxBytes": 20_000, "maxSeconds": 1}, "limits": {"voiceMessagesPerMinute": 8}})
-    alice, bob = server.users(2)
-    assert "20000" in problem(send(alice, bob, os.urandom(20_001)), 413, "payload_too_large", "body")
+    alice = server.user()
+    assert "20000" in problem(upload(alice, os.urandom(20_001)), 413, "payload_too_large", "body")
     chunked = (os.urandom(1000) for _ in range(21))
-    assert "20000" in problem(send(alice, bob, chunked), 413, "payload_too_large", "body")
-    assert "1 seconds" in problem(send(alice, bob, encode(tone(1.2))), 400, "invalid_request", "body")
+    assert "20000" in problem(upload(alice, chunked), 413, "payload_too_large", "body")
+    assert "1 seconds" in problem(upload(alice, encode(tone(1.2))), 400, "invalid_request", "body")
     # A too large Content-Length is rejected before the body is sent.
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
         client.sendall(
-            f"POST /v1/voice-messages?to={bob.id}&clientID={uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: "
+            f"POST /v1/voice-files?clientID={uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: "
             "audio/ogg\r\n"
             f"Authorization: Bearer {alice.token}\r\nContent-Length: 1000000000\r\n\r\n".encode()
         )
         assert client.recv(100).startswith(b"HTTP/1.1 413")
-    assert send(alice, bob, encode(tone(0.9))).status_code == 201
-    codes = [send(alice, bob, SHORT).status_code for _ in range(4)]
+    assert upload(alice, encode(tone(0.9))).status_code == 201
+    codes = [upload(alice, SHORT).status_code for _ in range(4)]
     assert codes[-1] == 429, codes
-    assert value(server, "voice_uploads_total", outcome="sent") >= 1
+    assert value(server, "voice_uploads_total", outcome="kept") >= 1
     assert value(server, "voice_uploads_total", outcome="payload_too_large") >= 3
     assert value(server, "voice_upload_bytes_total") > 1000
     assert value(server, "voice_decode_seconds_count") >= 1
@@ -300,7 +329,7 @@ def test_large_uploads_are_rejected_early(make_server):
 def test_ranges(server):
     alice, bob = server.users(2)
     message = sent(alice, bob, encode(tone(3)))
-    url = bob.get(f"/v1/voice-messages/{message['id']}").json()["message"]["audio"]["url"]
+    url = bob.get(message["path"] + "/audio").json()["audio"]["url"]
     whole = fetch(bob, url)
     size, tag = len(whole.content), whole.headers["etag"]
     assert whole.headers["accept-ranges"] == "bytes"
@@ -388,40 +417,66 @@ def test_an_address_is_for_one_user_and_a_while(server):
 def test_access(server):
     alice, bob, eve = server.users(3)
     message = sent(alice, bob, SHORT)
-    path = f"/v1/voice-messages/{message['id']}"
-    urls = {user.id: user.get(path).json()["message"]["audio"]["url"] for user in (alice, bob)}
+    path = message["path"]
+    url = lambda user: user.get(path + "/audio").json()["audio"]["url"]
+    urls = {user.id: url(user) for user in (alice, bob)}
     assert urls[alice.id] != urls[bob.id]
     # Other users, and requests without a token.
-    problem(eve.get(path), 404, "not_found", "message")
-    problem(eve.request("DELETE", path), 404, "not_found", "message")
-    assert listed(eve, alice) == listed(eve, bob) == []
-    for method, target in [("GET", path), ("DELETE", path), ("GET", f"/v1/voice-messages?with={bob.id}")]:
-        problem(httpx.request(method, server.url + target), 401, "unauthenticated", "Authorization")
-    # The recipient can play it, and may not delete it.
-    problem(bob.request("DELETE", path), 403, "forbidden")
+    for method, target in [("GET", "/audio"), ("PUT", "/listened"), ("GET", "/transcript"), ("POST", "/transcript")]:
+        problem(eve.request(method, path + target), 404, "not_found", "conversation")
+        problem(httpx.request(method, server.url + path + target), 401, "unauthenticated", "Authorization")
+    # The recipient can play it, and may not delete it for both.
+    problem(bob.request("DELETE", path + "?for=all"), 409, "conflict")
     # Blocked: no further messages arrive, which the sender cannot see; earlier ones remain for both.
     assert bob.request("PUT", f"/v1/blocks/{alice.id}").status_code == 204
     withheld = sent(alice, bob, SHORT)
     assert fetch(alice, withheld["audio"]["url"]).status_code == 200
-    problem(bob.get(f"/v1/voice-messages/{withheld['id']}"), 404, "not_found", "message")
-    assert [found["id"] for found in listed(alice, bob)] == [withheld["id"], message["id"]]
-    assert [found["id"] for found in listed(bob, alice)] == [message["id"]]
-    problem(send(alice, str(uuid.uuid4()), SHORT), 404, "not_found", "to")
+    problem(bob.get(withheld["path"] + "/audio"), 404, "not_found", "message")
+    assert [found["path"] for found in listed(alice, bob)] == [withheld["path"], path]
+    assert [found["path"] for found in listed(bob, alice)] == [path]
     for user in (alice, bob):
         assert fetch(user, urls[user.id]).status_code == 200
-        assert user.get(path).status_code == 200
-    assert send(bob, alice, SHORT).status_code == 201
     assert bob.request("DELETE", f"/v1/blocks/{alice.id}").status_code == 204
-    assert send(alice, bob, SHORT).status_code == 201
+    # Who deletes it for themselves listens to it no more, whatever link they have.
+    hidden = sent(alice, bob, SHORT)
+    theirs = bob.get(hidden["path"] + "/audio").json()["audio"]["url"]
+    assert bob.request("DELETE", hidden["path"] + "?for=me").status_code == 200
+    problem(fetch(bob, theirs), 404, "not_found", "file")
+    assert fetch(alice, hidden["audio"]["url"]).status_code == 200
     # Deleted: gone for both, the file too.
     before = len(media(server))
-    assert alice.request("DELETE", path).status_code == 204
-    assert len(media(server)) == before - 1
+    assert alice.request("DELETE", path + "?for=all").status_code == 200
+    wait_until(lambda: len(media(server)) == before - 1, "the file to go")
     for user in (alice, bob):
-        problem(user.get(path), 404, "not_found", "message")
+        problem(user.get(path + "/audio"), 409, "conflict", "number")
         problem(fetch(user, urls[user.id]), 404, "not_found", "file")
-        assert all(found["id"] != message["id"] for found in listed(user, alice if user is bob else bob))
-    problem(alice.request("DELETE", path), 404, "not_found", "message")
+        assert all(found["path"] != path for found in listed(user, alice if user is bob else bob))
+
+
+def test_a_message_that_disappears_takes_its_file(server):
+    alice, bob = server.users(2)
+    id = conversation(alice, bob)
+    assert alice.request("PATCH", f"/v1/conversations/{id}", {"disappearAfter": 10}).status_code == 200
+    before = len(media(server))
+    message = sent(alice, bob, SHORT)
+    theirs = bob.get(message["path"] + "/audio").json()["audio"]["url"]
+    assert fetch(bob, theirs).status_code == 200 and len(media(server)) == before + 1
+    wait_until(lambda: len(media(server)) == before, "the file to go", 30)
+    problem(fetch(bob, theirs), 404, "not_found", "file")
+
+
+def test_who_left_a_group_listens_to_what_they_saw(server):
+    alice, bob = server.users(2)
+    group = alice.post(
+        "/v1/conversations", {"clientID": str(uuid.uuid4()), "kind": "group", "members": [bob.id]}
+    ).json()["conversation"]["id"]
+    assert bob.post(f"/v1/conversations/{group}/members/me/accept", {}).status_code == 200
+    ask = lambda: send_file(alice, group, uploaded(alice, SHORT)["id"]).json()["message"]
+    seen = shown(bob, ask())
+    assert bob.request("DELETE", f"/v1/conversations/{group}/members/me").status_code in (200, 204)
+    unseen = ask()
+    assert fetch(bob, seen["audio"]["url"]).status_code == 200
+    problem(bob.get(path_of(unseen) + "/audio"), 404, "not_found", "message")
 
 
 def test_disabled_users_have_no_access(server):
@@ -433,17 +488,15 @@ def test_disabled_users_have_no_access(server):
     ).json()
     alice = type(bob)(server, signed_up["user"]["id"], signed_up["accessToken"])
     message = sent(alice, bob, SHORT)
-    path = f"/v1/voice-messages/{message['id']}"
-    theirs = bob.get(path).json()["message"]["audio"]["url"]
+    theirs = bob.get(message["path"] + "/audio").json()["audio"]["url"]
     assert fetch(alice, message["audio"]["url"]).status_code == 200
     server.command("account", "disable", "--email", signed_up["user"]["email"])
     problem(fetch(alice, message["audio"]["url"]), 404, "not_found", "file")
-    assert alice.get(path).status_code in (401, 403)
-    assert send(alice, bob, SHORT).status_code in (401, 403)
-    problem(send(bob, alice, SHORT), 404, "not_found", "to")
+    assert alice.get(message["path"] + "/audio").status_code in (401, 403)
+    assert upload(alice, SHORT).status_code in (401, 403)
     # It was sent before, and remains with its recipient.
     assert fetch(bob, theirs).status_code == 200
-    assert [found["id"] for found in listed(bob, alice)] == [message["id"]]
+    assert [found["path"] for found in listed(bob, alice)] == [message["path"]]
 
 
 # Crashes and disks
@@ -476,12 +529,16 @@ def test_a_crash_in_an_upload_leaves_nothing(make_server):
         if done == [201]:
             assert len(messages) > 1
         names = {urlsplit(message["audio"]["url"]).path.rpartition("/")[2] for message in messages}
-        assert {path.name for path in media(server)} == names
-        assert messages[-1]["id"] == kept["id"]
+        # One that was uploaded and not sent is kept, for a day.
+        unsent = {path.name for path in media(server)} - names
+        assert len(unsent) <= 1 and names <= {path.name for path in media(server)}
+        assert messages[-1]["path"] == kept["path"]
         assert all(fetch(bob, message["audio"]["url"]).status_code == 200 for message in messages)
         again = send(alice, bob, file, client_id=client_id)
         assert again.status_code in (200, 201), again.text
-        assert alice.request("DELETE", f"/v1/voice-messages/{again.json()['message']['id']}").status_code == 204
+        assert alice.request("DELETE", path_of(again.json()["message"]) + "?for=all").status_code == 200
+        names = {urlsplit(message["audio"]["url"]).path.rpartition("/")[2] for message in listed(bob, alice)}
+        wait_until(lambda: {path.name for path in media(server)} == names, "no other file")
 
 
 @needs_mount

@@ -43,6 +43,9 @@ class Stream:
     snapshot: dict[str, Any]
     entries: dict[int, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     snapshots: int = 1
+    # The rows of keyed state since the latest snapshot, in the order in which they came.
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    gaps: list[list[int]] = field(default_factory=list)
 
 
 class Endpoint:
@@ -158,6 +161,16 @@ class Endpoint:
             if known is None:
                 self.violations.append(f"{name} had an event before its snapshot")
             self.events.setdefault(name, []).append(frame["event"])
+        elif "rows" in frame:
+            if known is None:
+                self.violations.append(f"{name} had rows before its snapshot")
+                return
+            if frame["epoch"] != known.epoch or frame["after"] > known.seq or frame["upTo"] < frame["after"]:
+                self.violations.append(f"{name} has a hole: {frame['after']} to {frame['upTo']} after {known.seq}")
+            known.seq = max(known.seq, frame["upTo"])
+            known.rows += frame["rows"]
+            if "gap" in frame:
+                known.gaps.append(frame["gap"])
         elif "changes" in frame and known is not None:
             for change in frame["changes"]:
                 seq, entry = change["seq"], (change["type"], change["data"])
@@ -184,12 +197,14 @@ class Endpoint:
         try:
             await self.socket.send(json.dumps(frame))
         except websockets.ConnectionClosed as error:
+            # Nobody waits for it.
+            future.cancel()
             raise ConnectionError("the connection ended") from error
         response = await asyncio.wait_for(future, TIMEOUT)
         asyncapi.answered(frame, response)
         return response["result"]
 
-    async def ask(self, name: str, **params: Any) -> dict[str, Any]:
+    async def ask(self, name: str, /, **params: Any) -> dict[str, Any]:
         """Sends a request, and repeats it on the next connection until it gets a response."""
         while True:
             await asyncio.wait_for(self.connected.wait(), TIMEOUT)

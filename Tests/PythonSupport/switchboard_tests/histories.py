@@ -46,3 +46,36 @@ def add_calls(database: pathlib.Path, people: Sequence[tuple[str, str]], count: 
                 "INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES (?, ?, ?, 0, ?)",
                 (f"call:{call}", epoch, ENTRIES_PER_CALL, now),
             )
+
+
+def add_messages(database: pathlib.Path, texts: Sequence[tuple[str, str]]) -> None:
+    """Adds a group with these messages, each given as its author's id and its text; every third was edited."""
+    now = int(time.time() * 1000)
+    conversation = str(uuid.uuid4())
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        people = list(dict.fromkeys(author for author, _ in texts))
+        connection.execute(
+            "INSERT INTO conversations (id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, "
+            "who_writes, who_adds, who_renames, version) "
+            "VALUES (?, 'group', 'A group', ?, ?, ?, ?, ?, 'members', 'members', 'members', 1)",
+            (conversation, now, len(texts), now, 2 * len(texts), len(people)),
+        )
+        for place, user in enumerate(people):
+            connection.execute(
+                "INSERT INTO members (conversation_id, user_id, role, state, joined_at, version) "
+                "VALUES (?, ?, ?, 'member', ?, 1)", (conversation, user, "member" if place else "owner", now),
+            )
+            connection.execute(
+                "INSERT INTO spans (conversation_id, user_id, from_number) VALUES (?, ?, 0)", (conversation, user)
+            )
+        for number, (author, text) in enumerate(texts, 1):
+            connection.execute(
+                "INSERT INTO messages (conversation_id, number, client_id, author, sent_at, kind, text, version, "
+                "text_version, withheld, text_withheld, digest) VALUES (?, ?, ?, ?, ?, 'text', ?, ?, ?, 0, 0, X'00')",
+                (conversation, number, str(uuid.uuid4()), author, now, text, 2 * number, 2 * number),
+            )
+            if number % 3 == 0:
+                connection.execute(
+                    "INSERT INTO edits (conversation_id, number, text_version, text, written_at, withheld) "
+                    "VALUES (?, ?, ?, ?, ?, 0)", (conversation, number, 2 * number - 1, text, now),
+                )

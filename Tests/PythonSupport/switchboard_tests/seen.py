@@ -27,6 +27,7 @@ def listed(document: dict[str, Any]) -> set[str]:
     for stream in document["x-streams"]:
         found |= {f"{stream['name']} {frame}" for frame in stream["frames"] if frame != "changes"}
         found |= {f"{stream['name']} {change['type']}" for change in stream["changes"]}
+        found |= {f"{stream['name']} row {row}" for row in stream["rows"]}
     found |= {f"reset {reset['reason']}" for reset in document["x-resets"]}
     return found | {f"close {entry['code']}" for entry in document["x-closeCodes"]}
 
@@ -39,7 +40,8 @@ def note(frame: dict[str, Any], streams: dict[str, str]) -> None:
         things.add(f"reset {frame['reset']['reason']}")
     elif "stream" in frame:
         form = streams[frame["stream"].partition(":")[0]]
-        things.update(f"{form} {kind}" for kind in ("snapshot", "event") if kind in frame)
+        things.update(f"{form} {kind}" for kind in ("snapshot", "event", "rows") if kind in frame)
+        things.update(f"{form} row {name}" for row in frame.get("rows", []) for name in row)
         things.update(f"{form} {change['type']}" for change in frame.get("changes", []))
 
 

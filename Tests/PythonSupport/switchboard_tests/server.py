@@ -59,6 +59,8 @@ class Server:
         self.log = directory / "switchboard.log"
         self.data = directory / "data"
         self.process: subprocess.Popen[Any] | None = None
+        # Beside that of the tests.
+        self.environment: dict[str, str] = {}
         self.settings = merged(
             {
                 "http": {"host": "127.0.0.1", "port": self.port},
@@ -100,6 +102,7 @@ class Server:
                 stdout=log,
                 stderr=log,
                 cwd=self.directory,
+                env=os.environ | self.environment,
             )
         deadline = time.monotonic() + START_SECONDS
         while not self.is_ready():

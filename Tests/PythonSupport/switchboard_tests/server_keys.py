@@ -11,7 +11,10 @@ import httpx
 
 from switchboard_tests.server import HTTP, Server, User
 
-SCOPES = ("users", "tokens", "calls:read", "calls:write", "recordings", "events", "operator")
+SCOPES = (
+    "users", "tokens", "calls:read", "calls:write", "conversations:read", "conversations:write", "recordings", "events",
+    "operator",
+)
 
 
 class ServerKey:

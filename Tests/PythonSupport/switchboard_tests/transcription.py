@@ -25,7 +25,8 @@ def transcript(user: User, message: dict[str, Any], *statuses: str) -> dict[str,
     """A message's transcript, once it has one of these statuses."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = user.get(f"/v1/voice-messages/{message['id']}").json()["message"].get("transcript", {})
+        response = user.get(message["path"] + "/transcript")
+        found = response.json()["transcript"] if response.status_code == 200 else {}
         if found.get("status") in statuses:
             return found
         time.sleep(0.05)

@@ -1,0 +1,326 @@
+"""Access to conversations: one table of roles and operations, tested over REST, WebSocket and server-sent events.
+
+All roles are real: they joined, left, returned, were invited, declined. Every operation of conversations has to be in
+the table: `test_the_table_is_complete` reads `/openapi.json`. A new one needs a row in `OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from switchboard_tests.conversations import befriend, create, group, send
+from switchboard_tests.endpoint import client_id
+from switchboard_tests.recordings import signed_up
+from switchboard_tests.server import HTTP, Server, User
+from switchboard_tests.transports import event_stream, web_socket
+
+# The numbers of what was written; between them are notices of what was done.
+NOTICE, ONE, TWO, THREE = 1, 3, 5, 8
+ROLES = {
+    "owner": "made the group and wrote ONE",
+    "admin": "is an administrator",
+    "member": "is in it and wrote TWO, which is deleted",
+    "blocked": "is in it, and has blocked the owner",
+    "joined later": "joined after TWO",
+    "returned": "left after ONE and returned after TWO",
+    "former": "left after TWO",
+    "invited": "was invited and has not accepted",
+    "declined": "was invited and has declined",
+    "outsider": "was never in it",
+    "anonymous": "has no token",
+    "revoked": "is in it; the session was revoked",
+    "disabled": "is in it; the account is disabled",
+    "deleted": "was in it; the account is deleted",
+}
+SIGNED_OUT = {"anonymous", "revoked", "disabled", "deleted"}
+INSIDE = {"owner", "admin", "member", "blocked", "joined later", "returned"}
+# The messages that each sees; THREE was written after all had joined.
+ALL = [ONE, TWO, THREE]
+SEES = {
+    "owner": ALL, "admin": ALL, "member": ALL, "blocked": ALL, "joined later": [THREE],
+    "returned": [ONE, THREE], "former": [ONE, TWO], "invited": [], "declined": None, "outsider": None,
+}
+
+
+def statuses(base: int, **others: int) -> dict[str, int]:
+    """What each role gets: `base`, if nothing else is said; 404 who was never in it."""
+    named = {name.replace("_", " "): status for name, status in others.items()}
+    unseen = {"outsider": 404, "declined": 404}
+    return {role: (unseen | named).get(role, base) for role in SEES}
+
+
+LATER = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+ADMINS = statuses(403, owner=200, admin=200)
+EVERYBODY_INSIDE = statuses(200, former=403, invited=403)
+READERS_OF_1 = statuses(200, joined_later=404, invited=404)
+# 1 is no voice message, which only those are told who see it: see `test_voice.py`.
+NO_VOICE = statuses(409, joined_later=404, invited=404)
+ACTORS_ON_1 = statuses(200, joined_later=404, returned=403, former=403, invited=403)
+NOTICE_ACTORS = statuses(409, joined_later=404, returned=403, former=403, invited=403)
+# Operation, parameters and body, and the status that each role gets. They change nothing, or what nobody reads.
+OPERATIONS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
+    ("conversations.get", {}, statuses(200)),
+    ("conversations.update", {"name": "Team"}, ADMINS),
+    ("conversations.update", {"settings": {"add": "admins"}}, ADMINS),
+    ("conversations.update", {"disappearAfter": None}, ADMINS),
+    ("conversations.handOver", {"user": "{owner}"}, ADMINS),
+    ("members.list", {}, EVERYBODY_INSIDE),
+    ("members.add", {"members": ["{member}"]}, ADMINS),
+    ("members.update", {"user": "{member}", "role": "member"}, ADMINS),
+    ("members.remove", {"user": "{former}"}, statuses(403, owner=204, admin=204, former=204)),
+    ("members.accept", {}, statuses(200, former=403, invited=0)),
+    # Who is in it leaves, instead of declining.
+    ("members.decline", {}, statuses(409, former=204, invited=0, declined=204)),
+    ("members.leave", {}, statuses(0, former=204, declined=204)),
+    ("typing.note", {}, statuses(204, former=403, invited=403)),
+    # Refused for the field that the row gets wrong, by whoever may call: nobody is rung.
+    ("calls.create", {"clientID": "{new}", "kind": "audio", "ringSeconds": 9}, statuses(400, former=403, invited=403)),
+    ("messages.list", {}, statuses(200)),
+    ("messages.search", {"query": "one"}, statuses(200)),
+    ("messages.get", {"number": ONE}, READERS_OF_1),
+    ("messages.edits", {"number": ONE}, READERS_OF_1),
+    ("messages.send", {"clientID": "{new}", "text": "hello"}, statuses(201, former=403, invited=403)),
+    ("messages.send", {"clientID": "{new}", "text": "x", "sendAt": LATER}, statuses(202, former=403, invited=403)),
+    (
+        "messages.send", {"clientID": "{new}", "kind": "voice", "file": "{new}"},
+        statuses(404, former=403, invited=403),
+    ),
+    ("messages.audio", {"number": 1}, NO_VOICE),
+    ("messages.listen", {"number": 1}, NO_VOICE),
+    ("messages.transcript", {"number": 1}, NO_VOICE),
+    ("messages.transcribe", {"number": 1}, NO_VOICE),
+    ("scheduled.list", {}, EVERYBODY_INSIDE),
+    ("scheduled.update", {"clientID": "{new}", "text": "x"}, statuses(404, former=403, invited=403)),
+    ("scheduled.delete", {"clientID": "{new}"}, statuses(204, former=403, invited=403)),
+    (
+        "messages.edit", {"number": ONE, "text": "one", "textVersion": 1},
+        statuses(403, owner=200, joined_later=404),
+    ),
+    (
+        "messages.delete", {"number": TWO, "for": "all"},
+        statuses(403, owner=200, admin=200, member=200, joined_later=404, returned=404),
+    ),
+    # A notice stays as it is.
+    ("messages.get", {"number": NOTICE}, READERS_OF_1),
+    ("messages.edit", {"number": NOTICE, "text": "x", "textVersion": 1}, statuses(403, owner=409, joined_later=404)),
+    (
+        "messages.delete", {"number": NOTICE, "for": "all"},
+        NOTICE_ACTORS | {"member": 403, "blocked": 403, "returned": 403},
+    ),
+    ("messages.react", {"number": NOTICE, "emoji": "👍"}, NOTICE_ACTORS),
+    ("messages.pin", {"number": NOTICE}, NOTICE_ACTORS),
+    # Nothing is done to messages of a time before one left.
+    ("messages.react", {"number": ONE, "emoji": "👍"}, ACTORS_ON_1),
+    ("messages.removeReaction", {"number": ONE, "emoji": "👍"}, ACTORS_ON_1),
+    ("messages.reactions", {"number": ONE}, READERS_OF_1),
+    ("messages.pin", {"number": ONE}, ACTORS_ON_1),
+    ("messages.unpin", {"number": THREE}, EVERYBODY_INSIDE),
+    ("messages.receipts", {"number": ONE}, statuses(200, joined_later=404, former=403, invited=403)),
+    ("messages.unstar", {"number": ONE}, READERS_OF_1),
+    ("messages.star", {"number": ONE}, READERS_OF_1),
+    ("messages.delete", {"number": 9_999, "for": "me"}, statuses(404)),
+    ("conversations.mark", {"read": ONE}, EVERYBODY_INSIDE),
+    ("conversations.clear", {}, statuses(0, invited=204)),
+    ("conversations.delete", {"for": "me"}, statuses(0)),
+    ("members.updateMe", {"markedUnread": False}, statuses(200)),
+    ("links.create", {}, statuses(403, owner=201, admin=201)),
+    ("links.list", {}, ADMINS),
+    ("links.remove", {"link": "{new}"}, statuses(403, owner=204, admin=204)),
+]
+# Over HTTP alone.
+DOCUMENTS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
+    ("conversations.export", {}, statuses(200)),
+    ("messages.transcriptFile", {"number": 1, "format": "text"}, NO_VOICE),
+]
+# What is found by a token, which proves the right to it: see `test_links.py`.
+BY_TOKEN = {"links.get", "links.join"}
+# What concerns no conversation in particular.
+UNBOUND: dict[str, dict[str, Any]] = {
+    "conversations.create": {"clientID": "{new}", "kind": "self"}, "conversations.list": {}, "inbox.list": {},
+    "messages.starred": {},
+}
+TYPES = {400: "invalid_request", 403: "forbidden", 404: "not_found", 409: "conflict"}
+
+
+@dataclass
+class Harness:
+    server: Server
+    here: str
+    people: dict[str, User | None]
+    # The method and the path of each operation.
+    routes: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def filled(self, values: dict[str, Any]) -> dict[str, Any]:
+        def fill(value: Any) -> Any:
+            if isinstance(value, list):
+                return [fill(one) for one in value]
+            if not isinstance(value, str) or not value.startswith("{"):
+                return value
+            if value == "{new}":
+                return client_id()
+            who = self.people[value.strip("{}")]
+            assert who is not None
+            return who.id
+
+        return {"conversation": self.here} | {name: fill(value) for name, value in values.items()}
+
+    def ask(self, role: str, operation: str, values: dict[str, Any]) -> Any:
+        """Over REST."""
+        method, path = self.routes[operation]
+        values = self.filled(values)
+        for name in list(values):
+            if f"{{{name}}}" in path:
+                path = path.replace(f"{{{name}}}", str(values.pop(name)))
+        who = self.people[role]
+        in_query = method in ("GET", "DELETE")
+        return HTTP.request(
+            method, self.server.url + path, headers=who.headers if who else {},
+            params=values if in_query else None, json=None if in_query else values,
+        )
+
+
+@pytest.fixture(scope="module")
+def harness(make_server) -> Harness:
+    server = make_server({"limits": {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}})
+    people: dict[str, User | None] = {role: server.user() for role in ROLES}
+    people |= {"anonymous": None, "disabled": signed_up(server, "disabled"), "deleted": signed_up(server, "deleted")}
+    named = {role: who for role, who in people.items() if who is not None}
+    owner = named["owner"]
+    unrelated = {"invited", "declined", "outsider"}
+    for role, who in named.items():
+        if role != "owner" and role not in unrelated:
+            befriend(owner, who)
+    early = ["admin", "member", "blocked", "returned", "former", "revoked", "disabled", "deleted"]
+    here = group(owner, [named[role] for role in early], name="Team")
+    path = f"/v1/conversations/{here}"
+    assert owner.request("PATCH", f"{path}/members/{named['admin'].id}", {"role": "admin"}).status_code == 200
+    settings = {"settings": {"add": "admins", "rename": "admins"}}
+    assert owner.request("PATCH", path, settings).status_code == 200
+    assert send(owner, here, "one").status_code == 201
+    assert named["returned"].request("DELETE", f"{path}/members/me").status_code == 204
+    assert send(named["member"], here, "two").status_code == 201
+    assert owner.request("DELETE", f"{path}/messages/{TWO}?for=all").status_code == 200
+    assert named["former"].request("DELETE", f"{path}/members/me").status_code == 204
+    later = [named[role].id for role in ("joined later", "returned", "invited", "declined")]
+    assert owner.post(f"{path}/members", {"members": later}).status_code == 200
+    assert named["declined"].post(f"{path}/members/me/decline").status_code == 204
+    assert send(owner, here, "three").status_code == 201
+    assert named["blocked"].request("PUT", f"/v1/blocks/{owner.id}").status_code in (200, 204)
+    assert named["revoked"].request("DELETE", "/v1/sessions/current").status_code == 204
+    server.command("account", "disable", "--email", "disabled@example.org")
+    server.command("account", "delete", "deleted@example.org", "--yes")
+    harness = Harness(server, here, people)
+    document = HTTP.get(f"{server.url}/openapi.json").json()
+    for address, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method in ("get", "post", "put", "patch", "delete"):
+                harness.routes[operation["operationId"]] = (method.upper(), address)
+    return harness
+
+
+def test_the_table_is_complete(harness):
+    tested = {operation for operation, _, _ in OPERATIONS + DOCUMENTS} | set(UNBOUND) | BY_TOKEN
+    prefixes = ("conversations.", "members.", "messages.", "inbox.", "typing.", "links.", "scheduled.")
+    assert {name for name in harness.routes if name.startswith(prefixes)} == tested - {"calls.create"}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_over_rest(harness, role: str):
+    for operation, values, expected in OPERATIONS + DOCUMENTS:
+        wanted = {401, 403} if role in SIGNED_OUT else {expected[role]}
+        if wanted == {0}:
+            continue
+        response = harness.ask(role, operation, values)
+        assert response.status_code in wanted, (operation, ROLES[role], response.text)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("transport", [web_socket, event_stream])
+def test_by_requests_and_listening(harness, transport, role: str):
+    owner = harness.people["owner"]
+    with transport(harness.server, harness.people[role]) as exchange:
+        if role in SIGNED_OUT:
+            assert exchange is None
+            return
+        for id, (operation, values, expected) in enumerate(OPERATIONS, 2):
+            if expected[role] == 0:
+                continue
+            response = exchange(id, {"request": operation, "params": harness.filled(values)})
+            found = "result" if "result" in response else response["error"]["type"]
+            assert found == TYPES.get(expected[role], "result"), (operation, ROLES[role], response)
+        listening = exchange(100, {"listen": {"stream": f"conversation:{harness.here}"}})
+        assert ("result" in listening) == (role in INSIDE), (ROLES[role], listening)
+        typing = exchange(102, {"listen": {"stream": f"typing:{harness.here}"}})
+        assert ("result" in typing) == (role in INSIDE), (ROLES[role], typing)
+        marks = exchange(103, {"listen": {"stream": f"marks:{harness.here}"}})
+        assert ("result" in marks) == (role in INSIDE), (ROLES[role], marks)
+        other = exchange(101, {"listen": {"stream": f"inbox:{owner.id}"}})
+        assert ("result" in other) == (role == "owner")
+
+
+@pytest.mark.parametrize("role", SEES)
+def test_what_is_seen(harness, role: str):
+    response = harness.ask(role, "messages.list", {"limit": 100})
+    seen = SEES[role]
+    if seen is None:
+        assert response.status_code == 404
+        return
+    first = [one for one in response.json()["messages"] if one["number"] in ALL]
+    assert [one["number"] for one in first] == seen, ROLES[role]
+    # Who sees ONE finds it, over all conversations too.
+    found = harness.people[role].get("/v1/search", params={"query": "one"}).json()["results"]
+    assert {(one["message"]["conversation"], one["message"]["number"]) for one in found} == (
+        {(harness.here, ONE)} if ONE in seen else set()
+    )
+    rows = harness.people[role].get("/v1/inbox").json()["conversations"]
+    row = next((one for one in rows if one["id"] == harness.here), None)
+    assert row is not None
+    assert row.get("lastMessage", {}).get("number", 0) >= max(seen, default=0)
+    assert role in INSIDE or row["unread"] == 0
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_is_of_no_conversation(harness, role: str):
+    """Everybody who is signed in has these, and finds only their own in them."""
+    for operation, values in UNBOUND.items():
+        response = harness.ask(role, operation, values)
+        expected = {401, 403} if role in SIGNED_OUT else {200, 201}
+        assert response.status_code in expected, (operation, response.text)
+        if operation == "messages.starred" and response.status_code == 200:
+            assert bool(response.json()["messages"]) == (SEES[role] is not None and ONE in SEES[role])
+        if response.status_code == 200 and operation.endswith("list"):
+            ids = {one.get("id") or one["conversation"]["id"] for one in response.json()["conversations"]}
+            assert (harness.here in ids) == (SEES[role] is not None), operation
+
+
+def test_a_request_is_read_and_not_answered(harness):
+    """Who is asked whether a stranger may write sees the messages, and may do nothing else until they accept."""
+    asker, asked, other = harness.server.users(3)
+    here = create(asker, "direct", [asked]).json()["conversation"]["id"]
+    assert send(asker, here, "may I?").status_code == 201
+    harness = Harness(harness.server, here, {"asked": asked, "other": other}, harness.routes)
+    expected = {
+        "conversations.get": 200, "messages.list": 200, "messages.get": 200, "messages.edits": 200,
+        "conversations.export": 200,
+        "members.list": 200, "messages.send": 403, "messages.edit": 403, "messages.delete": 403,
+        "conversations.update": 403, "members.update": 403,
+    }
+    for operation, general, _ in OPERATIONS + DOCUMENTS:
+        if operation in expected and general.get("for") != "me" and general.get("number") != NOTICE:
+            values = dict(general)
+            if "number" in values:
+                values["number"] = 1
+            if operation == "members.update":
+                values["user"] = asker.id
+            response = harness.ask("asked", operation, values)
+            assert response.status_code == expected[operation], (operation, response.text)
+            assert harness.ask("other", operation, values).status_code == 404, operation
+    with web_socket(harness.server, asked) as exchange:
+        assert exchange is not None
+        assert "result" in exchange(2, {"listen": {"stream": f"conversation:{here}"}})
+    with web_socket(harness.server, other) as exchange:
+        assert exchange is not None
+        assert "error" in exchange(2, {"listen": {"stream": f"conversation:{here}"}})

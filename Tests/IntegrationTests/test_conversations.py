@@ -1,0 +1,316 @@
+"""Conversations, members and messages over REST and realtime."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from switchboard_tests.conversations import befriend, create, direct, group, members_of, send, texts
+from switchboard_tests.endpoint import Endpoint, RequestError, client_id
+from switchboard_tests.server import Server
+
+
+@pytest.fixture(scope="module")
+def server(make_server) -> Server:
+    return make_server({"limits": {"friendRequestsPerHour": 1000, "conversationsPerHour": 10_000}})
+
+
+# Conversations.
+
+
+def test_two_people_have_one_conversation(server):
+    ann, ben = befriend(*server.users(2))
+    made = create(ann, "direct", [ben])
+    assert made.status_code == 201, made.text
+    body = made.json()
+    assert body["conversation"]["kind"] == "direct" and body["conversation"]["members"] == 2
+    assert [one["id"] for one in body["people"]] == [ben.id]
+    again = create(ben, "direct", [ann])
+    assert again.status_code == 200 and again.json()["conversation"] == body["conversation"]
+    assert [one["id"] for one in again.json()["people"]] == [ann.id]
+
+
+def test_notes_exist_once(server):
+    ann = server.user()
+    first, second = create(ann, "self"), create(ann, "self")
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["conversation"]["id"] == second.json()["conversation"]["id"]
+
+
+def test_a_group_is_created_once_by_its_client_id(server):
+    ann, ben = befriend(*server.users(2))
+    body = {"clientID": client_id(), "kind": "group", "members": [ben.id], "name": " Team "}
+    first = ann.post("/v1/conversations", body)
+    assert first.status_code == 201, first.text
+    assert first.json()["conversation"]["name"] == "Team" and first.json()["conversation"]["members"] == 2
+    again = ann.post("/v1/conversations", body)
+    assert again.status_code == 200 and again.json() == first.json()
+    other = ann.post("/v1/conversations", body | {"name": "Other"})
+    assert other.status_code == 409 and other.json()["type"].endswith("client_id_reused")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"kind": "direct"}, "members"),
+        ({"kind": "direct", "members": ["{ann}"]}, "members"),
+        ({"kind": "direct", "members": ["{ben}", "{cleo}"]}, "members"),
+        ({"kind": "direct", "members": ["{ben}"], "name": "x"}, "name"),
+        ({"kind": "self", "members": ["{ben}"]}, "members"),
+        ({"kind": "group", "name": "a\u202eb"}, "name"),
+        ({"kind": "group", "name": "x" * 81}, "name"),
+        ({"kind": "group", "members": ["nobody"]}, "members[0]"),
+        ({"kind": "group", "members": ["{ben}"] * 101}, "members"),
+        ({"kind": "room"}, "kind"),
+        ({}, "kind"),
+    ],
+)
+def test_what_cannot_be_created_is_named(server, body: dict[str, Any], field: str):
+    ann, ben, cleo = server.users(3)
+    names = {"{ann}": ann.id, "{ben}": ben.id, "{cleo}": cleo.id}
+    if "members" in body:
+        body = body | {"members": [names.get(one, one) for one in body["members"]]}
+    refused = ann.post("/v1/conversations", {"clientID": client_id()} | body)
+    assert refused.status_code == 400 and refused.json()["field"] == field, refused.text
+
+
+def test_three_messages_ask_whether_one_may_write(server):
+    ann, ben = server.users(2)
+    here = direct(ann, ben)
+    for text in ("one", "two", "three"):
+        assert send(ann, here, text).status_code == 201
+    refused = send(ann, here, "four")
+    assert refused.status_code == 403 and "3 messages" in refused.json()["detail"], refused.text
+    assert texts(ben, here) == ["one", "two", "three"]
+    assert send(ben, here, "no").status_code == 403
+    for _ in range(2):
+        accepted = ben.post(f"/v1/conversations/{here}/members/me/accept")
+        assert accepted.status_code == 200 and accepted.json()["membership"]["state"] == "member"
+    assert send(ann, here, "four").status_code == send(ben, here, "five").status_code == 201
+
+
+def test_declining_is_silent(server):
+    ann, ben = server.users(2)
+    here = direct(ann, ben)
+    send(ann, here, "may I?")
+    path = f"/v1/conversations/{here}"
+    before = [ann.get(path).json(), ann.get(f"{path}/members").json(), ann.get("/v1/inbox").json()]
+    for _ in range(2):
+        assert ben.post(f"{path}/members/me/decline").status_code == 204
+    assert ben.get(path).status_code == 404 and ben.get("/v1/inbox").json()["conversations"] == []
+    assert [ann.get(path).json(), ann.get(f"{path}/members").json()] == before[:2]
+    assert ann.get("/v1/inbox").json()["conversations"] == before[2]["conversations"]
+    assert [send(ann, here, "hello?").status_code for _ in range(3)] == [201, 201, 403]
+    # Who writes after all has accepted, and does not see what was declined.
+    assert direct(ben, ann) == here
+    assert texts(ben, here) == []
+    assert send(ben, here, "hi").status_code == send(ann, here, "oh").status_code == 201
+    assert texts(ben, here) == ["hi", "oh"]
+
+
+def test_friends_need_no_request(server):
+    ann, ben = server.users(2)
+    here = direct(ann, ben)
+    assert [send(ann, here, "x").status_code for _ in range(4)] == [201, 201, 201, 403]
+    befriend(ben, ann)
+    assert send(ann, here, "we are friends").status_code == 201
+    assert ben.get(f"/v1/conversations/{here}").json()["membership"]["state"] == "member"
+    assert send(ben, here, "indeed").status_code == 201
+
+
+# Members.
+
+
+def test_an_invitation_shows_nothing_until_it_is_accepted(server):
+    ann, ben = server.users(2)
+    here = group(ann, [ben], name="Secret")
+    send(ann, here, "before")
+    invited = ben.get(f"/v1/conversations/{here}").json()
+    assert invited["membership"]["state"] == "invited" and "lastNumber" not in invited["conversation"]
+    assert texts(ben, here) == []
+    assert ben.get(f"/v1/conversations/{here}/members").status_code == 403
+    assert ben.post(f"/v1/conversations/{here}/members/me/accept").status_code == 200
+    send(ann, here, "after")
+    assert texts(ben, here) == ["after"]
+    assert members_of(ann, here) == {ann.id: "owner", ben.id: "member"}
+
+
+def test_who_leaves_keeps_what_was_seen(server):
+    ann, ben = befriend(*server.users(2))
+    here = group(ann, [ben], name="Before")
+    send(ann, here, "seen")
+    assert ben.request("DELETE", f"/v1/conversations/{here}/members/me").status_code == 204
+    assert ben.request("DELETE", f"/v1/conversations/{here}/members/me").status_code == 204
+    send(ann, here, "unseen")
+    ann.request("PATCH", f"/v1/conversations/{here}", {"name": "After"})
+    assert texts(ben, here) == ["seen"]
+    left = ben.get(f"/v1/conversations/{here}").json()
+    assert left["conversation"]["name"] == "Before" and left["conversation"]["lastNumber"] == 1
+    assert left["membership"]["state"] == "left"
+    assert send(ben, here, "no").status_code == 403
+    ann.post(f"/v1/conversations/{here}/members", {"members": [ben.id]})
+    send(ann, here, "again")
+    assert texts(ben, here) == ["seen", "again"]
+    assert ben.get(f"/v1/conversations/{here}").json()["conversation"]["name"] == "After"
+
+
+def test_roles_and_the_next_owner(server):
+    ann, ben = befriend(*server.users(2))
+    cleo, _ = befriend(server.user(), ann)
+    here = group(ann, [ben, cleo])
+    path = f"/v1/conversations/{here}"
+    assert ben.request("DELETE", f"{path}/members/{cleo.id}").status_code == 403
+    admin = ann.request("PATCH", f"{path}/members/{ben.id}", {"role": "admin"})
+    assert admin.status_code == 200 and admin.json()["member"]["role"] == "admin", admin.text
+    stale = ann.request("PATCH", f"{path}/members/{ben.id}", {"role": "member", "version": 1})
+    assert stale.status_code == 409 and stale.json()["field"] == "version"
+    settings = ben.request("PATCH", path, {"settings": {"write": "admins"}})
+    assert settings.json()["conversation"]["settings"] == {
+        "write": "admins", "add": "members", "rename": "members", "keepDays": 0,
+    }
+    assert send(cleo, here, "no").status_code == 403
+    assert ann.post(f"{path}/owner", {"user": ben.id}).status_code == 200
+    assert members_of(cleo, here) == {ann.id: "admin", ben.id: "owner", cleo.id: "member"}
+    assert ben.request("DELETE", f"{path}/members/me").status_code == 204
+    assert members_of(cleo, here)[ann.id] == "owner"
+
+
+def test_nobody_else_sees_a_conversation(server):
+    ann, ben = befriend(*server.users(2))
+    cleo = server.user()
+    here = direct(ann, ben)
+    send(ann, here, "secret")
+    requests = [
+        ("GET", "", None), ("PATCH", "", {"name": "x"}), ("GET", "/members", None),
+        ("POST", "/members", {"members": [cleo.id]}), ("POST", "/messages", {"clientID": client_id(), "text": "x"}),
+        ("GET", "/messages", None), ("GET", "/messages/1", None), ("GET", "/messages/1/edits", None),
+        ("PATCH", "/messages/1", {"text": "x", "textVersion": 2}), ("DELETE", "/messages/1?for=all", None),
+        ("POST", "/owner", {"user": cleo.id}), ("POST", "/members/me/accept", None),
+        ("POST", "/members/me/decline", None), ("DELETE", "/members/me", None),
+        ("PATCH", f"/members/{ann.id}", {"role": "admin"}),
+    ]
+    for method, path, body in requests:
+        refused = cleo.request(method, f"/v1/conversations/{here}{path}", body)
+        assert refused.status_code == 404, (method, path, refused.text)
+        assert refused.json()["field"] == "conversation", (method, path, refused.text)
+    assert cleo.get("/v1/conversations").json()["conversations"] == []
+
+
+# Messages.
+
+
+def test_a_message_is_stored_once(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    body = {"clientID": client_id(), "text": f"Hi <@{ben.id}>, see https://example.org/ \U0001f44d"}
+    first = ann.post(f"/v1/conversations/{here}/messages", body)
+    message = first.json()["message"]
+    assert first.status_code == 201 and message["number"] == 1 and message["author"] == ann.id
+    assert [one["kind"] for one in message["ranges"]] == ["mention", "link", "emoji"]
+    again = ann.post(f"/v1/conversations/{here}/messages", body)
+    assert again.status_code == 200 and again.json() == {"message": message, "duplicate": True}
+    other = ann.post(f"/v1/conversations/{here}/messages", body | {"text": "else"})
+    assert other.status_code == 409 and other.json()["type"].endswith("client_id_reused")
+    elsewhere = group(ann, [ben])
+    assert ann.post(f"/v1/conversations/{elsewhere}/messages", body).status_code == 409
+    assert ben.get(f"/v1/conversations/{here}/messages/1").json() == {"message": message}
+
+
+def test_pages_go_both_ways_and_around(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    for index in range(1, 31):
+        assert send(ann if index % 2 else ben, here, f"m{index}").status_code == 201
+    path = f"/v1/conversations/{here}/messages"
+
+    def page(**parameters: int) -> tuple[list[int], list[int] | None, bool, bool]:
+        body = ann.get(path, params=parameters).json()
+        numbers = [one["number"] for one in body["messages"]]
+        return numbers, body.get("range"), body["hasEarlier"], body["hasLater"]
+
+    assert page(limit=5) == ([26, 27, 28, 29, 30], [26, 30], True, False)
+    assert page(before=6, limit=10) == ([1, 2, 3, 4, 5], [1, 5], False, True)
+    assert page(after=27, limit=10) == ([28, 29, 30], [28, 30], True, False)
+    assert page(around=10, limit=4) == ([9, 10, 11, 12], [9, 12], True, True)
+    both = ann.get(path, params={"before": 3, "after": 1})
+    assert both.status_code == 400 and both.json()["field"] == "after"
+
+
+def test_an_edit_keeps_the_former_text(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    sent = send(ann, here, "frist").json()["message"]
+    path = f"/v1/conversations/{here}/messages/1"
+    assert ben.request("PATCH", path, {"text": "x", "textVersion": sent["textVersion"]}).status_code == 403
+    edited = ann.request("PATCH", path, {"text": "first", "textVersion": sent["textVersion"]})
+    assert edited.status_code == 200 and edited.json()["message"]["text"] == "first"
+    stale = ann.request("PATCH", path, {"text": "third", "textVersion": sent["textVersion"]})
+    assert stale.status_code == 409, stale.text
+    assert stale.json()["textVersion"] == edited.json()["message"]["textVersion"]
+    assert [one["text"] for one in ben.get(f"{path}/edits").json()["edits"]] == ["frist"]
+    deleted = ann.request("DELETE", f"{path}?for=all")
+    assert "text" not in deleted.json()["message"] and "deletedAt" in deleted.json()["message"]
+    assert ben.get(f"{path}/edits").json() == {"edits": []}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"text": ""}, "text"), ({"text": " \n "}, "text"), ({"text": "a\u0000b"}, "text"),
+        ({"text": "x" * 65_537}, "text"), ({"text": "\u20ac" * 21_846}, "text"), ({}, "text"),
+        ({"text": 3}, "text"), ({"text": "x", "replyTo": 99}, "replyTo"), ({"text": "x", "clientID": "x"}, "clientID"),
+    ],
+)
+def test_what_cannot_be_sent_is_named(server, body: dict[str, Any], field: str):
+    ann = server.user()
+    here = create(ann, "self").json()["conversation"]["id"]
+    refused = ann.post(f"/v1/conversations/{here}/messages", {"clientID": client_id()} | body)
+    assert refused.status_code in (400, 404) and refused.json()["field"] == field, refused.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 65_536, "\U0001f469\u200d\U0001f680" * 5_000, "\u202egnp.exe", "a\u200bb", "<b>&amp;</b>",
+        "e\u0301" * 9_000,
+    ],
+)
+def test_a_text_comes_back_as_it_is(server, text: str):
+    ann = server.user()
+    here = create(ann, "self").json()["conversation"]["id"]
+    assert send(ann, here, text).json()["message"]["text"] == text
+    assert texts(ann, here) == [text]
+
+
+def test_requests_over_realtime(server):
+    ann, ben = befriend(*server.users(2))
+
+    async def run() -> None:
+        endpoint = Endpoint(server.realtime_url, ann.id, ann.token)
+        await endpoint.open()
+        made = await endpoint.ask("conversations.create", clientID=client_id(), kind="direct", members=[ben.id])
+        here = made["conversation"]["id"]
+        sent = await endpoint.ask("messages.send", conversation=here, clientID=client_id(), text="over the socket")
+        assert sent["message"]["number"] == 1
+        page = await endpoint.ask("messages.list", conversation=here, limit=10)
+        assert [one["text"] for one in page["messages"]] == ["over the socket"]
+        with pytest.raises(RequestError) as refused:
+            await endpoint.ask("messages.get", conversation=here, number=2)
+        assert refused.value.problem["field"] == "message"
+        await endpoint.close()
+
+    asyncio.run(run())
+
+
+def test_who_writes_too_much_waits(make_server):
+    server = make_server({"limits": {"messagesPerMinute": 5, "conversationsPerHour": 3}})
+    ann, ben = server.users(2)
+    here = create(ann, "self").json()["conversation"]["id"]
+    results: list[httpx.Response] = [send(ann, here, str(index)) for index in range(6)]
+    assert [one.status_code for one in results] == [201] * 5 + [429]
+    assert int(results[-1].headers["Retry-After"]) > 0
+    # Others do not wait.
+    assert send(ben, create(ben, "self").json()["conversation"]["id"], "x").status_code == 201
+    assert [create(ann, "group").status_code for _ in range(3)] == [201, 201, 429]
