@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The regular load: far below what two cores carry, so that the effect of the hostile client is measured.
 CALLERS, LIFE_CYCLES = 200, 20
+WRITERS, MESSAGES = 100, 20
 CALLS, PARTICIPANTS, PUBLISHERS = 4, 4, 2
 GOAL_TIMES, GOAL_MEMORY = 2, 64 << 20
 # The hostile client starts when everybody has joined.
@@ -38,6 +39,8 @@ LEAD = 3
 class Results:
     accept: float
     """p99 in milliseconds."""
+    message: float
+    """p99 in milliseconds from sending a message to its listener."""
     residence: float
     """p99 in microseconds."""
     lost: int
@@ -84,7 +87,7 @@ def load(options, server: Server, name: str, *arguments: str) -> tuple[subproces
 
 def hostile(options, server: Server, kind: str) -> subprocess.Popen:
     """Starts the hostile process, with users: most attacks need one, a call needs two."""
-    people = [{"id": one.id, "token": one.token} for one in server.users(6)]
+    people = [{"id": one.id, "token": one.token} for one in server.users(12)]
     target = {
         "port": server.port, "relay": server.relay_port, "media": server.settings["gateway"]["port"], "people": people,
         "seconds": options.seconds, "only": options.attack,
@@ -104,6 +107,7 @@ def measure(options, kind: str | None) -> Results:
         server.start()
         try:
             callers = tokens(server, CALLERS, server.directory / "callers", "caller")
+            writers = tokens(server, WRITERS, server.directory / "writers", "writer")
             speakers = tokens(server, CALLS * PARTICIPANTS, server.directory / "speakers", "speaker")
             seconds = str(options.seconds)
             memory = Memory(server.pid)
@@ -118,6 +122,23 @@ def measure(options, kind: str | None) -> Results:
                     str(callers),
                     "--rate",
                     str(LIFE_CYCLES),
+                    "--warm-up",
+                    str(LEAD),
+                    "--duration",
+                    seconds,
+                ),
+                load(
+                    options,
+                    server,
+                    "chat",
+                    "--users",
+                    str(WRITERS),
+                    "--tokens",
+                    str(writers),
+                    "--pairs",
+                    str(WRITERS // 2),
+                    "--rate",
+                    str(MESSAGES),
                     "--warm-up",
                     str(LEAD),
                     "--duration",
@@ -162,13 +183,15 @@ def measure(options, kind: str | None) -> Results:
             memory.ended.set()
             if server.process.poll() is not None:
                 raise SystemExit(f"bench/hostile: the server died:\n{server.log_tail()}")
-            calls, media = (json.loads(result.read_text()) for _, result in loads)
+            calls, chat, media = (json.loads(result.read_text()) for _, result in loads)
             streams = [media["audioStreams"], media["videoStreams"]]
             return Results(
                 accept=calls["milliseconds"]["accept"]["p99"],
+                message=chat["milliseconds"]["send to received"]["p99"],
                 residence=max(one["residenceMicroseconds"]["p99"] for one in streams),
                 lost=sum(one["lost"] for one in streams), packets=sum(one["packets"] for one in streams),
-                memory=memory.highest, processor=used, errors=calls["errors"] | media["errors"], did=did)
+                memory=memory.highest, processor=used, did=did,
+                errors=calls["errors"] | chat["errors"] | media["errors"])
         finally:
             if server.process is not None:
                 server.kill()
@@ -180,20 +203,25 @@ def median(runs: list[Results], key) -> float:
 
 def show(name: str, runs: list[Results], plain: list[Results]) -> None:
     accept, residence = median(runs, lambda run: run.accept), median(runs, lambda run: run.residence)
+    message = median(runs, lambda run: run.message)
     memory = median(runs, lambda run: run.memory)
     lost, packets = sum(run.lost for run in runs), sum(run.packets for run in runs)
     line = (
-        f"  {name:16} accept p99 {accept:8.2f} ms, residence p99 {residence:8.0f} us, {lost} of {packets} packets "
-        "lost, "
+        f"  {name:16} accept p99 {accept:8.2f} ms, message p99 {message:8.2f} ms, residence p99 "
+        f"{residence:8.0f} us, {lost} of {packets} packets lost, "
         f"memory {memory / (1 << 20):.0f} MiB, {median(runs, lambda run: run.processor):.1f} s of the server's "
         "processor"
     )
     if runs is not plain:
-        times = [accept / median(plain, lambda run: run.accept), residence / median(plain, lambda run: run.residence)]
+        times = [
+            accept / median(plain, lambda run: run.accept), message / median(plain, lambda run: run.message),
+            residence / median(plain, lambda run: run.residence),
+        ]
         growth = memory - median(plain, lambda run: run.memory)
         passes = max(times) <= GOAL_TIMES and growth <= GOAL_MEMORY and lost <= sum(run.lost for run in plain)
         verdict = "passes" if passes else "FAILS"
-        line += f"\n  {'':16} {times[0]:.2f} and {times[1]:.2f} times, {growth / (1 << 20):+.0f} MiB: {verdict}"
+        shown = f"{times[0]:.2f}, {times[1]:.2f} and {times[2]:.2f} times, {growth / (1 << 20):+.0f} MiB"
+        line += f"\n  {'':16} {shown}: {verdict}"
     print(line)
     for what, count in {what: count for run in runs for what, count in run.errors.items()}.items():
         print(f"  {'':16} error of the regular load, {count} times: {what}")

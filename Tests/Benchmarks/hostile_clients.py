@@ -24,6 +24,8 @@ import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "PythonSupport"))
 
+import hostile_members
+
 HOST = "127.0.0.1"
 
 
@@ -245,7 +247,7 @@ async def slow_bodies(target: Target) -> None:
 
     async def one() -> None:
         _reader, writer = await target.connect()
-        path = f"/v1/voice-messages?to={target.people[1]['id']}&clientID={uuid.uuid4()}"
+        path = f"/v1/voice-files?clientID={uuid.uuid4()}"
         writer.write(
             (f"POST {path} HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: audio/ogg\r\nContent-Length: 1000000\r\n"
              f"Authorization: Bearer {token}\r\n\r\n").encode())
@@ -482,6 +484,7 @@ KINDS = {
     "signed up": [made_up_endpoints, large_bodies, slow_bodies, unread_results, searches, relay_credentials],
     "in a call": [superseded_offers, recordings_on_and_off],
     "publishing": [reports, many_whips],
+    "in conversations": hostile_members.ATTACKS,
 }
 
 

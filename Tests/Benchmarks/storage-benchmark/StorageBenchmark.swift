@@ -1,5 +1,6 @@
 import Calls
 import Foundation
+import Messaging
 import Model
 import Storage
 
@@ -16,7 +17,52 @@ struct StorageBenchmark {
         for clients in [1, 16, 64, 512] {
             try await writes(clients: clients, total: clients == 1 ? 4000 : 60_000, in: directory)
         }
+        for isTogether in [false, true] { try await sends(total: 60_000, isTogether: isTogether, in: directory) }
         try await reads(total: 40_000, in: directory)
+    }
+
+    /// Durable messages in 100 groups, 512 at once: each a job of its own, or those that wait together as the server does.
+    static func sends(total: Int, isTogether: Bool, in directory: String) async throws {
+        let store = try await prepared(directory + "/sends-\(isTogether).db")
+        let commands = ConversationCommands()
+        let users = (0..<100).map { _ in UserID.make(at: Timestamp.systemClock()) }
+        let groups = try await store.write { store in
+            for user in users {
+                try store.insert(UserRecord(id: user, displayName: "x", reach: .everybody, createdAt: store.now))
+            }
+            return try users.map { user in
+                try commands.createServerGroup(
+                    name: nil, members: [user, users[0]], id: .make(at: store.now), in: store
+                ).id
+            }
+        }.value
+        let text = try MessageText("A message of some words, as people write them to each other.")
+        let name = isTogether ? "512 sends together" : "512 sends, a job each"
+        try await measure(name, total) {
+            try await withThrowingTaskGroup { group in
+                for client in 0..<512 {
+                    group.addTask {
+                        for number in 0..<total / 512 {
+                            let index = (client &* 31 &+ number) % groups.count
+                            let (user, id) = (users[index], groups[index])
+                            let message = OutgoingMessage(
+                                clientID: .make(at: Timestamp.systemClock()), text: text,
+                                digest: Array(repeating: 7, count: 32))
+                            if isTogether {
+                                _ = try await store.send(
+                                    WaitingSend(to: id, by: user, commands: commands) { _, _ in message })
+                            } else {
+                                _ = try await store.write {
+                                    try commands.send(message, to: id, by: user, in: $0).message.number
+                                }
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        await store.database.close()
     }
 
     static func writes(clients: Int, total: Int, in directory: String) async throws {
