@@ -55,7 +55,7 @@ import Testing
 
     /// Rises with each write of a mark.
     private func counter() async throws -> Int64 {
-        try await store.read { try $0.sql.query("SELECT value FROM own_counter")[0].integer(0) }
+        try await store.read { try $0.sql.query("SELECT own_counter FROM log")[0].integer(0) }
     }
 
     private func stored(_ user: UserID, _ id: ConversationID) async throws -> Int64 {

@@ -5,7 +5,7 @@ extension DatabaseSchema {
     /// the rows of `reactions` say who reacted. `messages.shown_version` is the version of those from whom the last change
     /// is withheld, NULL for the same.
     ///
-    /// `own` and `memberships` are of one user; their `counter` is that of `own_counter` at their last change, as is that
+    /// `own` and `memberships` are of one user; their `counter` is that of `log.own_counter` at their last change, as is that
     /// of `marks`. `mark_rises` has when a mark rose, for a while.
     ///
     /// `mentions` with an empty `user_id` mention everybody. `messages_counted` has what counts as unread, with
@@ -24,8 +24,7 @@ extension DatabaseSchema {
                     PRIMARY KEY (conversation_id, number, sequence)) WITHOUT ROWID
                 """,
                 "CREATE UNIQUE INDEX reactions_user ON reactions (user_id, conversation_id, number, emoji)",
-                "CREATE TABLE own_counter (id BIGINT PRIMARY KEY, value BIGINT NOT NULL)",
-                "INSERT INTO own_counter (id, value) VALUES (1, 0)",
+                "ALTER TABLE log ADD COLUMN own_counter BIGINT NOT NULL DEFAULT 0",
                 """
                 CREATE TABLE own (
                     user_id TEXT NOT NULL, conversation_id TEXT NOT NULL, number BIGINT NOT NULL, starred_at BIGINT,

@@ -159,9 +159,11 @@ extension StoreTransaction {
     }
 
     package func update(_ message: Message) throws {
+        // What is deleted stays so. A column of an index costs a page of the index, whatever is set.
+        let deletion = message.deletedAt == nil ? "" : "deleted_at = ?8,"
         try sql.execute(
             """
-            UPDATE messages SET text = ?3, ranges = ?4, version = ?5, text_version = ?6, edited_at = ?7, deleted_at = ?8,
+            UPDATE messages SET text = ?3, ranges = ?4, version = ?5, text_version = ?6, edited_at = ?7, \(deletion)
                 text_withheld = ?9, reactions = ?10, shown_version = ?11, replies = ?12, forwarded_from = ?13, call = ?14,
                 voice = ?15, notice = ?16
             WHERE conversation_id = ?1 AND number = ?2

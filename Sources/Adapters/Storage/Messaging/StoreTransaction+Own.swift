@@ -10,7 +10,7 @@ extension StoreTransaction {
         """
 
     package func nextCounter() throws -> Int64 {
-        let row = try sql.first("UPDATE own_counter SET value = value + 1 WHERE id = 1 RETURNING value")
+        let row = try sql.first("UPDATE log SET own_counter = own_counter + 1 WHERE id = 1 RETURNING own_counter")
         guard let row else { throw SQLError(.failed, "The counter of own rows is missing.") }
         return try row.integer(0)
     }
@@ -39,7 +39,7 @@ extension StoreTransaction {
 
     /// The position of the streams of marks.
     package func marksPosition() throws -> Position {
-        let row = try sql.first("SELECT value FROM own_counter WHERE id = 1")
+        let row = try sql.first("SELECT own_counter FROM log WHERE id = 1")
         return Position(epoch: try epoch(), sequence: try row?.integer(0) ?? 0)
     }
 

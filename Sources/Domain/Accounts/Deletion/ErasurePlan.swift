@@ -86,7 +86,6 @@ package enum ErasurePlan {
         ErasureRule(
             "scheduled", .removed, .step(.rows), users: ["author"], personal: ["text", "digest"],
             others: ["client_id", "conversation_id", "failure", "failure_detail"], key: ["author", "client_id"]),
-        ErasureRule("own_counter", .kept, .never),
         ErasureRule(
             "memberships", .removed, .step(.rows), users: ["user_id"], personal: ["draft"],
             others: ["conversation_id"], key: ["user_id", "conversation_id"]),
