@@ -43,11 +43,12 @@ extension HeldInbox {
 struct HeldUser {
     private(set) var me: JSONValue?
     private(set) var friends: [String: JSONValue] = [:]
-    private(set) var calls: Set<String> = []
+    /// The user's own part in the calls that have not ended.
+    private(set) var calls: [String: JSONValue] = [:]
 
     mutating func replace(_ snapshot: JSONValue) {
         // Whether receipts are sent is told by the commands of accounts.
-        (me, friends, calls) = (snapshot["me"]?.removing("receipts"), [:], [])
+        (me, friends, calls) = (snapshot["me"]?.removing("receipts"), [:], [:])
         for friend in snapshot["friends"]?.items ?? [] { apply("friend", friend) }
         for call in snapshot["calls"]?.items ?? [] { apply("call", call) }
     }
@@ -59,7 +60,8 @@ struct HeldUser {
         case "friend.removed": if let user = data["user"]?.string { friends[user] = nil }
         case "call":
             guard let id = data["id"]?.string else { return }
-            if data["status"]?.string == "ended" { calls.remove(id) } else { calls.insert(id) }
+            let part = data["participants"]?.items.first { $0["user"] == me?["id"] }
+            calls[id] = data["status"]?.string == "ended" ? nil : part?["state"]
         default: break
         }
     }
@@ -69,6 +71,9 @@ struct HeldUser {
         if me != fresh.me { found.append("me: held \(me ?? .null), fresh \(fresh.me ?? .null)") }
         for user in Set(friends.keys).union(fresh.friends.keys) where friends[user] != fresh.friends[user] {
             found.append("friend: held \(friends[user] ?? .null), fresh \(fresh.friends[user] ?? .null)")
+        }
+        for id in Set(calls.keys).union(fresh.calls.keys) where calls[id] != fresh.calls[id] {
+            found.append("call: held \(calls[id] ?? .null), fresh \(fresh.calls[id] ?? .null)")
         }
         return found
     }
