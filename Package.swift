@@ -351,6 +351,10 @@ if Context.environment["DEV_SWITCHBOARD_BENCH"] != nil {
         .executableTarget(name: "residence", path: "Tests/Benchmarks/residence"))
     package.targets.append(
         .executableTarget(
+            name: "queue-benchmark", dependencies: ["SwitchboardClient", nioCore, nioPosix],
+            path: "Tests/Benchmarks/queue-benchmark", swiftSettings: strict))
+    package.targets.append(
+        .executableTarget(
             name: "search-benchmark", dependencies: ["Messaging", "Storage", "Model"],
             path: "Tests/Benchmarks/search-benchmark", swiftSettings: strict))
     package.targets.append(

@@ -18,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "PythonSupport"))
 
+import chat_crowds
 import chat_peer
 import switchboard_tests.server
 from switchboard_tests import transfers
@@ -25,9 +26,12 @@ from switchboard_tests.conversations import send
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server
 
-KINDS = ["throughput", "peer", "latency", "inbox", "reconnect"]
+KINDS = ["throughput", "cost", "peer", "latency", "queue", "crowd", "typing", "inbox", "reconnect"]
 GOAL_PER_SECOND, GOAL_P50, GOAL_P99, GOAL_RATIO = 4_000, 5, 50, 3
 PAIRS, IN_FLIGHT = 100, 8
+QUEUED, GOAL_QUEUE = 500, 2_500
+# Of the highest rate.
+SHARES = [0.05, 0.5]
 # An inbox is opened and resumed so often; in between so many of its rows change.
 OPENINGS, CHANGED_ROWS = 30, 10
 UNLIMITED = {
@@ -54,7 +58,7 @@ class Bench:
             server = Server(pathlib.Path(path), settings)
             server.start()
             try:
-                yield server, server.command("token", "--count", str(users)).splitlines()
+                yield server, server.command("token", "--count", str(users)).splitlines() if users else []
             finally:
                 server.kill()
 
@@ -115,6 +119,45 @@ class Bench:
                 f"{name:16}{pace:10.0f}{p50:10.1f}{p99:10.1f}{cost:11.0f}   {met(pace >= GOAL_PER_SECOND)} "
                 f"(goal: {GOAL_PER_SECOND:,} a second)", flush=True,
             )  # fmt: skip
+
+    def cost(self) -> None:
+        """The server's processor time for a message at shares of the highest rate, in pairs."""
+        with self.server(2 * PAIRS) as (server, people):
+            highest = self.as_fast_as_possible(server, people, ["--pairs", str(PAIRS)])
+        costs = {1.0: (highest["sentPerSecond"], highest["serverMicrosecondsPerWrite"])}
+        for share in SHARES:
+            rate = round(share * highest["sentPerSecond"])
+            with self.server(2 * PAIRS) as (server, people):
+                more = ["--pairs", str(PAIRS), "--senders", "1", "--listeners", "1", "--rate", str(rate)]
+                found = self.load(server, people, *more, "--duration", str(self.options.seconds))
+            costs[share] = (found["sentPerSecond"], found["serverMicrosecondsPerWrite"])
+        print("\nCPU for a message in pairs, one listener each:")
+        for share, (pace, cost) in sorted(costs.items()):
+            print(f"  {100 * share:3.0f} %{pace:8.0f} a second{cost:8.0f} us", flush=True)
+        ratio = costs[min(SHARES)][1] / costs[1.0][1]
+        print(f"  ratio of the lowest to the highest {ratio:.1f} {met(ratio <= 2)} (goal: 2)", flush=True)
+
+    def queue(self) -> None:
+        """What the SDK sends from its queue over a slow path."""
+        program = self.options.binaries / "queue-benchmark"
+        with self.server(0) as (server, _):
+            lines = [
+                subprocess.run(
+                    [str(program), str(server.port), str(QUEUED)], check=True, capture_output=True, text=True
+                ).stdout.strip()
+                for _ in range(self.options.rounds)
+            ]
+        worst = max(int(line.split()[0]) for line in lines)
+        print(f"\n{QUEUED} queued messages over 200 ms of round trip: {'; '.join(lines)}")
+        print(f"  {met(worst <= GOAL_QUEUE)} (goal: {GOAL_QUEUE} ms)", flush=True)
+
+    def crowd(self) -> None:
+        with self.server(0) as (server, _):
+            chat_crowds.crowd(server, self.options.members, self.options.online)
+
+    def typing(self) -> None:
+        with self.server(0) as (server, _):
+            chat_crowds.typing(server)
 
     def latency(self) -> None:
         """At a steady rate, with ten listeners of each message."""
@@ -224,6 +267,8 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=5_000)
     parser.add_argument("--conversations", type=int, default=1_000)
     parser.add_argument("--unread", type=int, default=999)
+    parser.add_argument("--members", type=int, default=10_000)
+    parser.add_argument("--online", type=int, default=1_000)
     options = parser.parse_args()
     switchboard_tests.server.BINARY = (options.binaries / "switchboard").resolve()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

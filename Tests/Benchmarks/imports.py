@@ -23,7 +23,9 @@ from switchboard_tests.conversations import befriend, direct
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.server import Server, User
 
-GOAL_SECONDS, GOAL_P99 = 300, 100
+GOAL_SECONDS, GOAL_P99, GOAL_WINDOW = 300, 100, 20
+# Of a conversation that was imported.
+WINDOWS = 300
 # Of sends without an import.
 ALONE_SECONDS = 10
 UNLIMITED = {"messagesPerMinute": 10_000_000, "requestsPerMinute": 10_000_000}
@@ -36,7 +38,7 @@ def lines(messages: int, conversations: int) -> Iterator[transfers.Line]:
     for n in range(conversations):
         names = f"a{n}", f"b{n}"
         for name in names:
-            yield {"type": "user", "id": name, "name": name}
+            yield transfers.user(name)
         yield transfers.direct(f"c{n}", *names)
         for m in range(messages // conversations):
             text = " ".join(rng.choices(WORDS, k=rng.randint(3, 24)))
@@ -75,6 +77,23 @@ class Sends:
         return f"{len(self.milliseconds)} sends, p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms"
 
 
+def windows(user: User, messages: int) -> None:
+    """The newest window of a conversation, over one connection."""
+    (row,) = transfers.inbox(user)
+    took = []
+    with httpx.Client(base_url=user.server.url, headers=user.headers, timeout=60) as client:
+        for _ in range(WINDOWS):
+            since = time.monotonic()
+            page = client.get(f"/v1/conversations/{row['id']}/messages", params={"limit": 50})
+            took.append(1000 * (time.monotonic() - since))
+            assert len(page.json()["messages"]) == 50, page.text
+    p95 = statistics.quantiles(took, n=20)[18]
+    print(
+        f"the newest 50 of a conversation of {messages:,} messages: p50 {statistics.median(took):.1f} ms, "
+        f"p95 {p95:.1f} ms; the goal is a p95 of {GOAL_WINDOW} ms"
+    )  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
@@ -101,6 +120,7 @@ def main() -> None:
             subprocess.run(command, check=True, stderr=subprocess.DEVNULL, cwd=directory)
             seconds = time.monotonic() - start
             print(f"beside the import: {beside.stop()}; the goal is a p99 of {GOAL_P99} ms")
+            windows(transfers.signed_in(server, "a0"), options.messages // options.conversations)
         finally:
             server.kill()
     rate = options.messages / seconds

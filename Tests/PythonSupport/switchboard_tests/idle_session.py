@@ -6,6 +6,7 @@ import asyncio
 import json
 import ssl
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from switchboard_tests import asyncapi
@@ -18,10 +19,12 @@ CONNECTING_AT_ONCE = 100
 
 
 class IdleSession:
-    """A session that listens to its user's stream, responds to heartbeats, and keeps the changes."""
+    """A session that listens to its user's stream, responds to heartbeats, and keeps the changes. It may listen to
+    others too, in which nothing is expected to happen."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, others: Sequence[str] = ()) -> None:
         self.user = user
+        self.others = others
         self.position = 0
         self.changes: list[int] = []
         self.errors: list[str] = []
@@ -44,12 +47,17 @@ class IdleSession:
         requests = {1: {"id": 1, "hello": {"token": self.user.token}}, 2: {"id": 2, "listen": {"stream": stream}}}
         for request in requests.values():
             self.send(request)
+        for number, other in enumerate(self.others):
+            requests[3 + number] = {"id": 3 + number, "listen": {"stream": other}}
+            self.send(requests[3 + number])
         while True:
             message = await self.message()
             if "id" in message:
                 asyncapi.answered(requests[message["id"]], message)
+                assert "result" in message, message
             if message.get("id") == 2:
                 self.position = message["result"]["position"][1]
+            if message.get("id") == len(requests):
                 break
         self.task = asyncio.create_task(self.read())
 
