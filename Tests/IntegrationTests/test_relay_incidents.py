@@ -738,9 +738,9 @@ def test_coturn_a97f1924_chained_refreshes_with_tickets_leave_no_state(brief, wo
         before = resident_kilobytes(server)
         move(600)
         growths.append(resident_kilobytes(server) - before)
-    # A server that has just begun grows for a moment by itself; what each move leaks, by 256 bytes or more, is in most
-    # of the rounds.
-    assert statistics.median(growths) < 150, growths
+    # A server that has just begun grows for a moment by itself, and another where it waits for the CPU; what each move
+    # leaks, by 256 bytes or more, is in all of the rounds.
+    assert sorted(growths)[1] < 150, growths
     assert descriptors(server) <= opened
     assert made.request(stun.REFRESH, END)[0] == 0
     for one in (first, made):

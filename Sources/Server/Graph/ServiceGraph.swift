@@ -227,6 +227,7 @@ struct ServiceGraph: Sendable {
                 + ServerUserOperations.all(people, accounts.keys.audit)
                 + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit)
                 + ServerConversationOperations.all(product.conversations, accounts.keys.audit)
+                + ServerMessageOperations.all(product.conversations, accounts.keys.audit)
                 + ServerEventOperations.all(EventFeed(store: storage.store)),
             documents: ExportOperations.documents(
                 ConversationExports(
