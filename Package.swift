@@ -363,7 +363,7 @@ if Context.environment["DEV_SWITCHBOARD_BENCH"] != nil {
             path: "Tests/Benchmarks/srtp-benchmark", swiftSettings: strict))
     package.targets.append(
         .executableTarget(
-            name: "storage-benchmark", dependencies: ["Calls", "Messaging", "Storage", "Model"],
+            name: "storage-benchmark", dependencies: ["Accounts", "Calls", "Messaging", "Storage", "Model"],
             path: "Tests/Benchmarks/storage-benchmark", swiftSettings: strict))
     package.targets.append(
         .executableTarget(

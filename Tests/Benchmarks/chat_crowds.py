@@ -129,7 +129,8 @@ def typing(server: Server) -> None:
             # Alternating, since repeating tells nothing new.
             state = "typing" if number % 2 == 0 else "stopped"
             since = time.monotonic()
-            writer.send({"id": number + 2, "typing.note": {"conversation": here, "state": state}})
+            note = {"conversation": here, "state": state}
+            writer.send({"id": number + 2, "request": "typing.note", "params": note})
             while reader.message().get("stream") != f"typing:{here}":
                 pass
             took.append(1000 * (time.monotonic() - since))

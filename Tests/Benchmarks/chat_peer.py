@@ -204,7 +204,8 @@ def measure(pairs: int, in_flight: int, seconds: float) -> tuple[float, float, f
         peer = Prosody(pathlib.Path(path), 2 * pairs)
         with peer.running():
             count, took, times = asyncio.run(load(peer.port, pairs, in_flight, seconds))
-        assert peer.stored() == 2 * count, (peer.stored(), count)
+        # For both people; the last ones were on their way.
+        assert count <= peer.stored() / 2 <= count + pairs * in_flight, (peer.stored(), count)
     times.sort()
     return count / took, 1e3 * times[len(times) // 2], 1e3 * times[len(times) * 99 // 100]
 

@@ -22,6 +22,9 @@ extension ServerConfiguration {
             .exports: .perHour(self[\.limits.exportsPerHour]),
             .messages: perMinute(\.limits.messagesPerMinute),
             .allMessages: perMinute(\.limits.messagesPerMinute, times: RequestAuthenticator.busyConversations),
+            // In KiB. At once at least what one request may have.
+            .messageSizes: .perMinute(
+                self[\.limits.messagesPerMinute] * 4, burst: max(1024, self[\.limits.messagesPerMinute] * 2)),
             .serverKeys: perMinute(\.limits.keyRequestsPerMinute),
             .signUps: .perHour(self[\.accounts.signUpsPerHour]),
         ]

@@ -99,6 +99,8 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case messages
     /// Sending and editing messages of all conversations, which is counted as well.
     case allMessages
+    /// The kibibytes of long messages, over all conversations.
+    case messageSizes
     case voiceMessages
     case photos
     /// Exports of conversations.

@@ -87,6 +87,7 @@ package struct RouteTable: Sendable {
             try authenticator.admit(operation.limit, of: principal)
             try features.check(operation, nil)
             if operation.writes { try checkStorage() }
+            try authenticator.admit(bodyOf: params.count, operation.limit, of: principal)
             if !operation.parameters.isEmpty {
                 request.parameters =
                     try request.decode(RealtimeParameters.self, configuration: operation.parameters).values
@@ -109,6 +110,8 @@ package struct RouteTable: Sendable {
             try features.check(operation, nil)
             if operation.writes { try checkStorage() }
             if operation.body != nil { operationRequest.body = try await Self.body(of: request) }
+            try authenticator.admit(
+                bodyOf: operationRequest.body.count, operation.limit, of: operationRequest.principal)
             let response = try await run(operation, operationRequest)
             return Response(json: response.bodyWithPositions, status: response.status)
         } catch {

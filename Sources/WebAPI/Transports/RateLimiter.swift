@@ -35,18 +35,20 @@ struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Takes one permit of `key`. Returns nil if there was one, else the milliseconds until there is one.
     mutating func take(_ key: Key, at now: Int64) -> Int64? { count(key, at: now).wait }
 
-    /// Takes one permit of `key` if there is one, and returns what is left.
-    mutating func count(_ key: Key, at now: Int64) -> RateLimitState {
+    /// Takes so many permits of `key` if there are as many, or none, and returns what is left. More than a burst are never
+    /// there.
+    mutating func count(_ key: Key, permits: Int = 1, at now: Int64) -> RateLimitState {
+        let taken = Int64(permits) * Self.permit
         var bucket = buckets[key] ?? Bucket(level: burst, at: now)
         // A bucket is full after burst / perMinute minutes, so a longer time need not be multiplied.
         let elapsed = min(max(0, now &- bucket.at), burst / perMinute + 1)
         bucket.level = min(burst, bucket.level + elapsed * perMinute)
         bucket.at = max(bucket.at, now)
         defer { buckets[key] = bucket }
-        guard bucket.level >= Self.permit else {
-            return state(of: bucket, wait: (Self.permit - bucket.level + perMinute - 1) / perMinute)
+        guard bucket.level >= taken else {
+            return state(of: bucket, wait: (taken - bucket.level + perMinute - 1) / perMinute)
         }
-        bucket.level -= Self.permit
+        bucket.level -= taken
         return state(of: bucket, wait: nil)
     }
 

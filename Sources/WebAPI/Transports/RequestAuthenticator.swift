@@ -25,6 +25,8 @@ package final class RequestAuthenticator: RealtimeAuthenticator {
     package static let usersPerAddress = 20
     /// In how many conversations a user may write as often as in one.
     package static let busyConversations = 5
+    /// Bytes of a request with a message up to which its size does not count.
+    private static let shortMessage = 4_096
 
     private let accounts: AccountCommands
     private let tokens: TokenVerifier
@@ -99,6 +101,12 @@ extension RequestAuthenticator {
         try take(limit, of: principal.user, in: conversation)
     }
 
+    /// Counts the size of a request with a message once it is known: a long text costs as much as many short ones.
+    func admit(bodyOf bytes: Int, _ limit: RequestLimit, of principal: Principal?) throws {
+        guard limit == .messages, bytes > Self.shortMessage, let principal else { return }
+        try take(.messageSizes, of: principal.user.text, permits: (bytes + 1023) / 1024)
+    }
+
     private func endpoint(header: String, of principal: Principal) async throws -> EndpointID {
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, let id = EndpointID(String(parts[0])) else {
@@ -164,10 +172,10 @@ extension RequestAuthenticator {
     }
 
     /// - Parameter counted: is told what the limit has left.
-    func take(_ limit: RequestLimit, of key: String, counted: CountedLimit? = nil) throws {
+    func take(_ limit: RequestLimit, of key: String, permits: Int = 1, counted: CountedLimit? = nil) throws {
         guard limit != .none else { return }
         let now = uptime()
-        let status = limiters.withLock { $0[limit]?.count(key, as: limit, at: now) }
+        let status = limiters.withLock { $0[limit]?.count(key, permits: permits, as: limit, at: now) }
         guard let status else { return }
         counted?.set(status)
         if let wait = status.state.wait {
@@ -195,9 +203,9 @@ private struct RequestLimiter: Sendable {
         }
     }
 
-    /// Takes one permit if there is one, and returns what is left.
-    mutating func count(_ key: String, as limit: RequestLimit, at now: Int64) -> RateLimitStatus? {
-        let state = buckets?.count(key, at: now) ?? hours?.count(key, at: now)
+    /// Takes so many permits, of an hour one, if they are there, and returns what is left.
+    mutating func count(_ key: String, permits: Int, as limit: RequestLimit, at now: Int64) -> RateLimitStatus? {
+        let state = buckets?.count(key, permits: permits, at: now) ?? hours?.count(key, at: now)
         return state.map { RateLimitStatus(limit: limit, rate: rate, state: $0) }
     }
 }

@@ -34,13 +34,19 @@ struct QueueBenchmark {
         }
         let written = ContinuousClock.now - start
         for await state in messages where state.messages.last(where: { $0.delivery == .sent })?.text == "\(count - 1)" {
-            guard !state.messages.contains(where: { $0.delivery == .sending }) else { continue }
+            if !state.messages.contains(where: { $0.delivery == .sending }) { break }
+        }
+        let all = ContinuousClock.now - start
+        for await state in messages where state.isCurrent {
+            if state.hasEarlier {
+                try await messages.loadEarlier()
+                continue
+            }
             let texts = state.messages.filter { $0.delivery == .sent }.compactMap(\.text)
             let expected = (0..<count).filter { $0 != refused }.map { "\($0)" }
             guard texts == expected else { fatalError("queue-benchmark: not in order, or not all: \(texts)") }
             break
         }
-        let all = ContinuousClock.now - start
         let times = (Int(all / .milliseconds(1)), Int(written / .milliseconds(1)))
         print("\(times.0) ms, of which \(times.1) until all were written to disk")
         for client in [ann, ben] { await client.close() }

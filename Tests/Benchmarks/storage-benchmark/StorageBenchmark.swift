@@ -1,3 +1,4 @@
+import Accounts
 import Calls
 import Foundation
 import Messaging

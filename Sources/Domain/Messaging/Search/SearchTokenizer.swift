@@ -115,23 +115,13 @@ extension SearchTokenizer {
         if scalar.isASCII {
             return (0x30...0x39).contains(scalar.value) || (0x61...0x7A).contains(scalar.value | 0x20)
         }
-        switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
-            .letterNumber, .otherNumber, .nonspacingMark, .spacingMark:
-            return true
-        default: return false
-        }
+        return ScalarTraits(scalar).contains(.partOfWord)
     }
 
-    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .spacingMark: true
-        default: false
-        }
-    }
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool { ScalarTraits(scalar).contains(.mark) }
 
     /// Joiners and soft hyphens divide no word.
-    private static func isIgnored(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isDefaultIgnorableCodePoint }
+    private static func isIgnored(_ scalar: Unicode.Scalar) -> Bool { ScalarTraits(scalar).contains(.ignorable) }
 
     private static func isWithoutSpaces(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

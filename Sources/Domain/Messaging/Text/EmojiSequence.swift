@@ -15,14 +15,15 @@ enum EmojiSequence {
         let first = scalars[start]
         // Below are the digits, which are emoji in keycaps only, and what nearly every text consists of.
         if first.isASCII { return keycapEnd(in: scalars, from: start) }
-        guard first.properties.isEmoji || isRegionalIndicator(first) else { return nil }
+        let traits = ScalarTraits(first)
+        guard traits.contains(.emoji) || isRegionalIndicator(first) else { return nil }
         var end = start + 1
         if isRegionalIndicator(first) {
             guard end < scalars.count, isRegionalIndicator(scalars[end]) else { return nil }
             return end + 1
         }
-        var isEmoji = first.properties.isEmojiPresentation
-        if end < scalars.count, scalars[end].properties.isEmojiModifier {
+        var isEmoji = traits.contains(.emojiPresentation)
+        if end < scalars.count, ScalarTraits(scalars[end]).contains(.emojiModifier) {
             isEmoji = true
             end += 1
         } else if end < scalars.count, scalars[end] == "\u{FE0F}" {
@@ -37,7 +38,10 @@ enum EmojiSequence {
     }
 
     private static func keycapEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
-        guard "0123456789#*".unicodeScalars.contains(scalars[start]) else { return nil }
+        switch scalars[start] {
+        case "0"..."9", "#", "*": break
+        default: return nil
+        }
         var end = start + 1
         if end < scalars.count, scalars[end] == "\u{FE0F}" { end += 1 }
         guard end < scalars.count, scalars[end] == "\u{20E3}" else { return nil }

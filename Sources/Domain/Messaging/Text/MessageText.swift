@@ -24,7 +24,8 @@ package struct MessageText: Hashable, Sendable {
             case "\n" where previous == "\r": continue
             case "\n", "\t": scalars.append(scalar)
             default:
-                guard scalar.properties.generalCategory != .control else {
+                // The general category Cc, which never changes.
+                guard scalar.value >= 0x20, !(0x7F...0x9F).contains(scalar.value) else {
                     throw .invalid(
                         field, "A text must not contain the control character U+\(Self.digits(of: scalar)).")
                 }

@@ -51,7 +51,8 @@ extension SettingsTable {
         ).live
         let messagesPerMinute = Setting<Int>(
             "limits.messagesPerMinute", default: 600, in: 1...10_000_000,
-            "Messages that a user may send or edit in one conversation a minute; in all together: five times as many."
+            "Messages that a user may send or edit in one conversation a minute; in all together: five times as many. Four "
+                + "KiB of longer ones for each."
         ).live
         let keyRequestsPerMinute = Setting<Int>(
             "limits.keyRequestsPerMinute", default: 6000, in: 1...1_000_000,
