@@ -4,50 +4,28 @@ import NIOHTTP1
 
 // Voice messages: their sound is made first, and then sent.
 extension Switchboard {
-    private struct Response: Decodable { var file: VoiceFile }
     private struct Description: Codable { var sdp: String }
     private struct Offer: Encodable { var offer: Description }
     private struct RecordResult: Decodable {
         var recording: VoiceRecordingID
         var answer: Description
     }
-    /// An upload takes longer than other requests, and is retried if it is unknown whether it arrived.
-    private static let uploadSeconds: Int64 = 120
+    /// An upload is retried if it is unknown whether it arrived.
     private static let maxAttempts = 3
 
-    /// Uploads a file and sends it as a voice message. It needs a connection, and is carried out when it returns.
-    ///
-    /// - Parameters:
-    ///   - file: The content of a file with Opus in Ogg or WebM, within the server's limits.
-    ///   - conversation: Where it is sent. A stranger has to accept first.
-    ///   - number: The number of the message that it replies to.
-    ///   - clientID: Of the message. Whoever repeats it with the same file, also in a later run of the app, sends it once.
-    public func sendVoice(
-        _ file: Data, in conversation: ConversationID, replyTo number: Int? = nil,
-        as clientID: MessageClientID? = nil
-    ) async throws -> Message {
-        let clientID = clientID ?? MessageClientID(newUUID())
-        let uploaded = try await uploadVoice(file, as: clientID)
-        return try await messages(in: conversation).sendVoice(uploaded, replyTo: number, as: clientID)
-    }
-
-    /// Uploads a file, to be sent with ``Messages/sendVoice(_:replyTo:as:)`` within a day.
+    /// Uploads a file, to be sent with ``Messages/sendVoice(_:replyTo:inThreadOf:)`` within a day. It needs a connection:
+    /// ``Messages/sendVoice(_:durationMs:replyTo:inThreadOf:)`` does not.
     ///
     /// - Parameters:
     ///   - file: The content of a file with Opus in Ogg or WebM, within the server's limits.
     ///   - clientID: An upload that is repeated with it is carried out once.
     public func uploadVoice(_ file: Data, as clientID: MessageClientID? = nil) async throws -> VoiceFile {
-        // The EBML header of WebM (RFC 8794 section 11.2.1).
-        let type = file.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) ? "audio/webm" : "audio/ogg"
         let clientID = clientID ?? MessageClientID(newUUID())
         var attempt = 1
         while true {
             do {
                 let token = try await credentials.accessToken()
-                let response = try await rest.exchange(
-                    .POST, "/v1/voice-files?clientID=\(clientID)", token: token.text, body: (type, Array(file)),
-                    timeout: .seconds(Self.uploadSeconds))
-                return try JSON.decode(Response.self, from: response).file
+                return try await rest.uploadVoice(file, as: clientID, token: token.text)
             } catch let error as SwitchboardError {
                 guard attempt < Self.maxAttempts, error.isConnectionError else { throw error }
                 attempt += 1
@@ -85,9 +63,26 @@ extension Switchboard {
     public func audio(of message: Message) async throws -> Data {
         let link = try await messages(in: message.conversation).audioLink(of: message.number)
         let bytes = try await rest.exchange(
-            .GET, link.url, token: nil, body: nil, timeout: .seconds(Self.uploadSeconds),
+            .GET, link.url, token: nil, body: nil, timeout: .seconds(RESTClient.voiceSeconds),
             limit: max(message.voice?.byteCount ?? 0, 0))
         return Data(bytes)
+    }
+}
+
+extension RESTClient {
+    /// A transfer of sound takes longer than other requests.
+    static let voiceSeconds: Int64 = 120
+
+    private struct Upload: Decodable { var file: VoiceFile }
+
+    /// Uploads a sound, once; a repetition with the same id has the same file.
+    func uploadVoice(_ sound: Data, as clientID: MessageClientID, token: String) async throws -> VoiceFile {
+        // The EBML header of WebM (RFC 8794 section 11.2.1).
+        let type = sound.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) ? "audio/webm" : "audio/ogg"
+        let response = try await exchange(
+            .POST, "/v1/voice-files?clientID=\(clientID)", token: token, body: (type, Array(sound)),
+            timeout: .seconds(Self.voiceSeconds))
+        return try JSON.decode(Upload.self, from: response).file
     }
 }
 

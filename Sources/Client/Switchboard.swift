@@ -32,7 +32,8 @@ public final class Switchboard: Sendable {
         let group = group ?? MultiThreadedEventLoopGroup.singleton
         rest = RESTClient(address, options: options, group: group)
         credentials = Credentials(rest: rest)
-        realtime = RealtimeEndpoint(address, options: options, group: group, credentials: credentials)
+        realtime = RealtimeEndpoint(
+            address, options: options, group: group, credentials: credentials, rest: rest)
     }
 
     deinit {

@@ -36,6 +36,11 @@ struct ConversationPartScenarios {
         return nil
     }
 
+    /// Waits until nothing waits any more, and the membership is as it should be.
+    private func kept(_ messages: Messages, _ condition: @escaping @Sendable (Membership) -> Bool) async -> Bool {
+        await state(of: messages) { $0.writes.isEmpty && $0.membership.map(condition) ?? false } != nil
+    }
+
     @Test func reactionsPinsAndThreads() async throws {
         let pair = try await Pair(try await RealServer())
         _ = try await pair.mine.send("Lunch?")
@@ -55,7 +60,10 @@ struct ConversationPartScenarios {
         #expect(await state(of: pair.mine) { $0.conversation?.pins == [] } != nil)
 
         let reply = try await pair.theirs.send("At one?", inThreadOf: 1)
-        #expect(reply.thread == 1)
+        let replied = await state(of: pair.theirs) { state in
+            state.messages.contains { $0.id == reply && $0.delivery == .sent }
+        }
+        #expect(replied?.messages.first { $0.id == reply }?.thread == 1)
         #expect(await state(of: pair.mine) { $0.messages.first?.message?.replies == 1 } != nil)
         let thread = try await pair.mine.thread(of: 1)
         #expect(thread.messages.map(\.text).contains("At one?") && !thread.hasEarlier)
@@ -117,21 +125,29 @@ struct ConversationPartScenarios {
         #expect(await state(of: pair.mine) { $0.messages.map(\.number) == [1, 2, 3] } != nil)
 
         let until = Date(timeIntervalSince1970: 4_000_000_000)
-        #expect(try await pair.theirs.mute(Mute(until: until, mentions: true)).muted?.until == until)
-        #expect(try await pair.theirs.mute(nil).muted == nil)
-        #expect(try await pair.theirs.setPinned(true).pinned == true)
-        #expect(try await pair.theirs.setPinned(false).pinned != true)
-        #expect(try await pair.theirs.markUnread().markedUnread == true)
-        #expect(try await pair.theirs.setReceipts(false).receipts == false)
-        let draft = try #require(try await pair.theirs.saveDraft("half a", replyTo: 1))
-        #expect(draft.text == "half a" && draft.replyTo == 1)
-        // Another device that did not know it does not win.
-        #expect(try await pair.theirs.saveDraft("older")?.text == "half a")
-        #expect(try await pair.theirs.saveDraft("half a word", basedOn: draft)?.text == "half a word")
+        let theirs = pair.theirs
+        try await theirs.mute(Mute(until: until, mentions: true))
+        #expect(await kept(theirs) { $0.muted?.until == until && $0.muted?.mentions == true })
+        try await theirs.mute(nil)
+        #expect(await kept(theirs) { $0.muted == nil })
+        try await theirs.setPinned(true)
+        #expect(await kept(theirs) { $0.pinned == true })
+        try await theirs.setPinned(false)
+        try await theirs.markUnread()
+        try await theirs.setReceipts(false)
+        #expect(await kept(theirs) { $0.pinned != true && $0.markedUnread == true && $0.receipts == false })
+        let draft = try await theirs.saveDraft("half a", replyTo: 1)
+        #expect(await kept(theirs) { $0.draft?.text == "half a" && $0.draft?.replyTo == 1 })
+        // One that did not know it does not win.
+        #expect(try await theirs.saveDraft("older").text == "half a")
+        #expect(try await theirs.saveDraft("half a word", basedOn: draft).text == "half a word")
+        #expect(await kept(theirs) { $0.draft?.text == "half a word" })
 
-        try await pair.theirs.setArchived(true)
-        #expect(try await pair.ben.conversations.archive().rows.map(\.id) == [pair.theirs.conversation])
-        try await pair.theirs.setArchived(false)
+        try await theirs.setArchived(true)
+        #expect(await kept(theirs) { $0.archived == true })
+        #expect(try await pair.ben.conversations.archive().rows.map(\.id) == [theirs.conversation])
+        try await theirs.setArchived(false)
+        #expect(await kept(theirs) { $0.archived != true })
         #expect(try await pair.ben.conversations.archive().rows.isEmpty)
         await pair.close()
     }

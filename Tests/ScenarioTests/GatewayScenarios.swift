@@ -104,8 +104,13 @@ struct GatewayScenarios {
         #expect(file.durationMs > 1_000)
         #expect(try await recording.finish().id == file.id)
         let conversation = try await ann.conversations.notes().id
-        let sent = try await ann.messages(in: conversation).sendVoice(file)
-        #expect(sent.author == annMe.id && sent.voice?.file == file.id)
+        let notes = ann.messages(in: conversation)
+        let sent = try await notes.sendVoice(file)
+        for await state in notes where state.messages.last?.delivery == .sent {
+            #expect(state.messages.last?.id == sent && sent.author == annMe.id)
+            #expect(state.messages.last?.voice?.file == file.id)
+            break
+        }
         let (other, itsLeg) = try await record()
         await itsLeg.expectEnd()
         try await other.discard()

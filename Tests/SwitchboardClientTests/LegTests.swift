@@ -138,7 +138,7 @@ struct LegTests {
         let rest = RESTClient(address, options: SwitchboardOptions(), group: group)
         Task { await rest.close() }
         let endpoint = RealtimeEndpoint(
-            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest))
+            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest), rest: rest)
         let mine = endpoint.identity.id
         let live = LiveCall(call(epoch: nil, at: mine), endpoint: endpoint)
         #expect(live.legState.need == nil)

@@ -18,7 +18,7 @@ struct LiveCallTests {
         let rest = RESTClient(address, options: SwitchboardOptions(), group: group)
         Task { await rest.close() }
         let endpoint = RealtimeEndpoint(
-            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest))
+            address, options: SwitchboardOptions(), group: group, credentials: Credentials(rest: rest), rest: rest)
         return LiveCall(call(), endpoint: endpoint)
     }
 

@@ -23,6 +23,8 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     public var date: Date
     /// The message that it replies to, by its number; nil also while that one waits too.
     public var replyTo: Int?
+    /// The number of the message in whose thread it is; nil also while that one waits too.
+    public var thread: Int?
     /// Whether its text was changed.
     public var isEdited: Bool
     /// Whether the server has what is shown.
@@ -42,8 +44,9 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     /// The call that it follows, of a message of kind ``Message/Kind/call``: it has no text.
     public var call: CallRecord? { message?.call }
     /// The sound of a message of kind ``Message/Kind/voice``: it has no text. Nil once its deletion waits.
-    public var voice: VoiceRecord? { isDeletionShown ? nil : message?.voice }
+    public var voice: VoiceRecord? { isDeletionShown ? nil : message?.voice ?? waitingVoice }
     private var isDeletionShown = false
+    private var waitingVoice: VoiceRecord?
     /// What happened, of a message of kind ``Message/Kind/notice``.
     public var notice: Notice? { message?.notice }
 
@@ -53,6 +56,7 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
         text = message.deletedAt == nil ? message.text : nil
         date = message.sentAt
         replyTo = message.replyTo
+        thread = message.thread
         isEdited = message.editedAt != nil
         delivery = .sent
     }
@@ -60,8 +64,10 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     init(_ entry: WriteEntry, author: UserID) {
         id = Message.ID(author: author, clientID: entry.clientID)
         text = entry.kind == .forward ? entry.text ?? "" : entry.text
-        date = Date(timeIntervalSince1970: Double(entry.createdAt) / 1_000)
+        date = entry.date
         if case .number(let number) = entry.replyTo { replyTo = number }
+        if case .number(let number) = entry.thread { thread = number }
+        waitingVoice = entry.sound.map { VoiceRecord($0) }
         isEdited = false
         delivery = entry.delivery
     }
@@ -77,6 +83,15 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
         default: return
         }
         delivery = entry.delivery
+    }
+}
+
+extension VoiceRecord {
+    /// Of a message that waits to be sent.
+    fileprivate init(_ sound: WriteEntry.Sound) {
+        self.init(
+            file: sound.isOnServer ? sound.name : nil, durationMs: sound.durationMs, byteCount: sound.byteCount,
+            contentType: "audio/ogg", waveform: sound.waveform, level: sound.level)
     }
 }
 

@@ -20,13 +20,6 @@ extension Messages {
         var before: Int?
         var limit: Int?
     }
-    private struct Sending: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: String
-        var text: String?
-        var thread: Int?
-    }
-    private struct MessageResult: Decodable, Sendable { var message: Message }
 
     /// Reacts to a message, now or as soon as there is a connection. Reacting twice with an emoji changes nothing.
     ///
@@ -103,17 +96,26 @@ extension Messages {
         return (page.messages, page.hasEarlier)
     }
 
-    /// Sends a message into the thread of another one.
+    /// Sends a message into the thread of another one, now or as soon as there is a connection.
+    ///
+    /// - Parameters:
+    ///   - text: As for ``send(_:replyTo:)``.
+    ///   - root: The message that the thread is about, which is in no thread itself, and may wait too.
+    /// - Returns: The message's identity, by which ``State/messages`` shows it at once.
+    @discardableResult
+    public func send(_ text: String, inThreadOf root: Message.ID) async throws -> Message.ID {
+        try await realtime.send(text, replyTo: nil, thread: root, in: conversation)
+    }
+
+    /// Sends a message into the thread of another one, now or as soon as there is a connection.
     ///
     /// - Parameters:
     ///   - text: As for ``send(_:replyTo:)``.
     ///   - number: The number of the message that the thread is about, which is in no thread itself.
+    /// - Returns: The message's identity, by which ``State/messages`` shows it at once.
     @discardableResult
-    public func send(_ text: String, inThreadOf number: Int) async throws -> Message {
-        try await change(
-            "messages.send",
-            Sending(conversation: await realtime.resolve(conversation), clientID: newUUID(), text: text, thread: number)
-        )
+    public func send(_ text: String, inThreadOf number: Int) async throws -> Message.ID {
+        try await realtime.send(text, inThreadOf: number, in: conversation)
     }
 
     /// Sends the text of a message of this conversation to another one, with the name of who wrote it first, now or as soon as
@@ -126,11 +128,5 @@ extension Messages {
     @discardableResult
     public func forward(_ number: Int, to target: ConversationID) async throws -> Message.ID {
         try await realtime.forward(number, of: conversation, to: target)
-    }
-
-    private func change(_ name: String, _ params: some Encodable & Sendable) async throws -> Message {
-        let result: MessageResult = try await realtime.request(name, params)
-        await realtime.keep([result.message], in: conversation)
-        return result.message
     }
 }

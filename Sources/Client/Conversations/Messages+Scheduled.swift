@@ -41,16 +41,25 @@ public struct ScheduledSummary: Codable, Hashable, Sendable {
 
 extension Messages {
     /// The messages that wait to be sent, and those that could not be, by time: now, and whenever they change, on any device.
-    /// It begins with a connection, and ends when the user signs out.
+    /// What waits on this device is shown as done. It begins with a connection, or with what waits here, and ends when the user
+    /// signs out.
     public var scheduledMessages: AsyncStream<[ScheduledMessage]> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let reading = Task {
-                var (last, shown): (ScheduledSummary?, [ScheduledMessage]?) = (nil, nil)
-                for await state in self where state.isCurrent {
+                var (last, held, shown): (ScheduledSummary?, [ScheduledMessage]?, [ScheduledMessage]?) = (nil, nil, nil)
+                var waited: [WaitingWrite] = []
+                for await state in self {
+                    let waiting = state.writes.filter(\.isOfScheduled)
                     // Where nobody has noted anything yet, no count comes. Without an answer, the next connection has a state
-                    // again.
-                    guard shown == nil || state.scheduled != last, let list = try? await scheduled() else { continue }
-                    last = state.scheduled
+                    // again. What does not wait any more, the server has.
+                    if state.isCurrent, held == nil || state.scheduled != last || waiting != waited,
+                        let list = try? await realtime.scheduled(in: conversation)
+                    {
+                        (held, last) = (list, state.scheduled)
+                    }
+                    waited = waiting
+                    guard held != nil || !waiting.isEmpty else { continue }
+                    let list = (held ?? []).applying(waiting)
                     if list != shown { continuation.yield(list) }
                     shown = list
                 }
@@ -61,85 +70,80 @@ extension Messages {
     }
 }
 
-// Messages that are sent later. Each needs a connection; they are sent without one.
+// Messages that are sent later: with or without this device, once the server has them.
 extension Messages {
-    private struct Scheduling: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: String
-        var text: String
-        var replyTo: Int?
-        var sendAt: String
-    }
-    private struct Change: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: MessageClientID
-        var text: String?
-        var sendAt: String?
-    }
-    private struct Sending: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: MessageClientID
-        /// Null is something else than absent: now.
-        var sendAt: String?? = .some(nil)
-    }
-    private struct OfScheduled: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: MessageClientID
-    }
-    private struct Scheduled: Decodable, Sendable { var scheduled: ScheduledMessage }
-    private struct Sent: Decodable, Sendable { var message: Message }
-    private struct List: Decodable, Sendable { var scheduled: [ScheduledMessage] }
-
-    /// Has the server send a message later, with or without this device. At most 100 may wait in a conversation.
+    /// Has the server send a message later, with or without this device, which tells it now or as soon as there is a
+    /// connection. At most 100 may wait in a conversation.
+    ///
+    /// If the server hears of it too late, it is not sent: ``ScheduledMessage/failure`` says so, and ``reschedule(_:to:at:)`` or
+    /// ``sendNow(_:)`` sends it all the same.
     ///
     /// - Parameters:
     ///   - text: As for ``send(_:replyTo:)``.
-    ///   - time: 10 seconds to a year from now.
+    ///   - time: 10 seconds to a year from when the server hears of it.
     ///   - number: The number of the message that it replies to.
+    /// - Returns: The id that it is sent with, by which ``scheduledMessages`` shows it.
     @discardableResult
-    public func schedule(
-        _ text: String, at time: Date, replyTo number: Int? = nil
-    ) async throws -> ScheduledMessage {
-        let result: Scheduled = try await realtime.request(
-            "messages.send",
-            Scheduling(
-                conversation: await realtime.resolve(conversation), clientID: newUUID(), text: text, replyTo: number,
-                sendAt: JSON.text(time)))
-        return result.scheduled
+    public func schedule(_ text: String, at time: Date, replyTo number: Int? = nil) async throws -> MessageClientID {
+        try await realtime.schedule(text, at: time, replyTo: number, in: conversation)
     }
 
-    /// The messages that wait to be sent, and those that could not be, by time.
+    /// The messages that wait to be sent, and those that could not be, by time. It needs a connection; what waits on this
+    /// device is shown as done.
     public func scheduled() async throws -> [ScheduledMessage] {
-        let list: List = try await realtime.request(
-            "scheduled.list", ["conversation": await realtime.resolve(conversation)])
-        return list.scheduled
+        let list = try await realtime.scheduled(in: conversation)
+        return list.applying(await realtime.waitingWrites(in: conversation))
     }
 
-    /// Gives a scheduled message another text or time; what is nil stays. Another time gives one that failed another try.
+    /// Gives a scheduled message another text or time, now or as soon as there is a connection; what is nil stays. Another
+    /// time gives one that failed another try. It fails with ``Problem/Kind/conflict`` if the message is sent before.
+    public func reschedule(_ message: MessageClientID, to text: String? = nil, at time: Date? = nil) async throws {
+        try await realtime.reschedule(message, to: text, at: time, in: conversation)
+    }
+
+    /// Sends a scheduled message now, or as soon as there is a connection.
+    ///
+    /// - Returns: The message's identity.
     @discardableResult
-    public func reschedule(
-        _ message: MessageClientID, to text: String? = nil, at time: Date? = nil
-    ) async throws -> ScheduledMessage {
-        let result: Scheduled = try await realtime.request(
-            "scheduled.update",
-            Change(
-                conversation: await realtime.resolve(conversation), clientID: message, text: text,
-                sendAt: time.map { JSON.text($0) }))
-        return result.scheduled
+    public func sendNow(_ message: MessageClientID) async throws -> Message.ID {
+        try await realtime.sendNow(message, in: conversation)
     }
 
-    /// Sends a scheduled message now.
-    @discardableResult
-    public func sendNow(_ message: MessageClientID) async throws -> Message {
-        let result: Sent = try await realtime.request(
-            "scheduled.update", Sending(conversation: await realtime.resolve(conversation), clientID: message))
-        return result.message
-    }
-
-    /// Deletes a scheduled message. Deleting twice changes nothing; for one that was sent this throws
-    /// ``Problem/Kind/conflict``.
+    /// Deletes a scheduled message, now or as soon as there is a connection. Deleting twice changes nothing; it fails with
+    /// ``Problem/Kind/conflict`` if the message is sent before.
     public func unschedule(_ message: MessageClientID) async throws {
-        let _: Nothing = try await realtime.request(
-            "scheduled.delete", OfScheduled(conversation: await realtime.resolve(conversation), clientID: message))
+        try await realtime.unschedule(message, in: conversation)
+    }
+}
+
+extension [ScheduledMessage] {
+    /// The list as it is once what waits is done. What was refused says why.
+    func applying(_ writes: [WaitingWrite]) -> [ScheduledMessage] {
+        var list = self
+        for write in writes {
+            switch write.action {
+            case .schedule(var message):
+                guard !list.contains(where: { $0.id == message.id }) else { continue }
+                message.failure = write.problem.map { .init(type: $0.kind, detail: $0.detail) }
+                list.append(message)
+            case .reschedule(let id, let text, let time):
+                guard write.problem == nil, let index = list.firstIndex(where: { $0.id == id }) else { continue }
+                list[index].text = text ?? list[index].text
+                if let time { (list[index].sendAt, list[index].failure) = (time, nil) }
+            case .sendNow(let id), .unschedule(let id):
+                if write.problem == nil { list.removeAll { $0.id == id } }
+            default: continue
+            }
+        }
+        return list.sorted { ($0.sendAt, $0.id.rawValue) < ($1.sendAt, $1.id.rawValue) }
+    }
+}
+
+extension WaitingWrite {
+    fileprivate var isOfScheduled: Bool {
+        switch action {
+        case .schedule, .reschedule, .sendNow, .unschedule: true
+        default: false
+        }
     }
 }

@@ -1,38 +1,47 @@
-// Voice messages, which need a connection.
+public import Foundation
+
+// Voice messages. They are sent as texts are; to hear them needs a connection.
 extension Messages {
-    private struct Sending: Encodable, Sendable {
-        var conversation: ConversationID
-        var clientID: MessageClientID
-        var kind = "voice"
-        var file: String
-        var replyTo: Int?
-    }
     private struct Of: Encodable, Sendable { var conversation: ConversationID; var number: Int }
-    private struct MessageResult: Decodable, Sendable { var message: Message }
     private struct LinkResult: Decodable, Sendable { var audio: AudioLink }
     private struct TranscriptResult: Decodable, Sendable { var transcript: Transcript }
-    private struct OwnResult: Decodable, Sendable { var own: OwnMessage }
 
-    /// Sends a file as a voice message; it is sent once. Unlike a text it does not wait for a connection.
+    /// Sends a sound as a voice message, now or as soon as there is a connection, in order with the other messages of the
+    /// conversation. It is kept in a file beside the store until it is sent or given up.
     ///
     /// - Parameters:
-    ///   - file: Made by ``Switchboard/uploadVoice(_:as:)`` or ``VoiceRecording/finish()``.
-    ///   - number: The number of the message that it replies to.
-    ///   - clientID: Whoever repeats it sends one message.
-    /// - Throws: ``Problem/Kind/notFound`` or ``Problem/Kind/conflict`` with the field `file` if it is gone or was sent, and
-    ///   ``Problem/Kind/forbidden`` where the other person has not accepted the request.
+    ///   - sound: The content of a file with Opus in Ogg or WebM, within the server's limits: ``ServerDescription/voice``.
+    ///   - durationMs: How long it is, in milliseconds, which is shown until it is sent.
+    ///   - message: The message that it replies to, which may wait too.
+    ///   - root: The message in whose thread it is, which may wait too.
+    /// - Returns: The message's identity, by which ``State/messages`` shows it at once.
+    /// - Throws: ``SwitchboardError/overflow`` if 10,000 writes, or sounds of 256 MiB, wait already, and
+    ///   ``SwitchboardError/storeFailed(_:)``.
     @discardableResult
     public func sendVoice(
-        _ file: VoiceFile, replyTo number: Int? = nil, as clientID: MessageClientID? = nil
-    ) async throws -> Message {
-        let result: MessageResult = try await realtime.request(
-            "messages.send",
-            Sending(
-                conversation: conversation, clientID: clientID ?? MessageClientID(newUUID()), file: file.id,
-                replyTo: number))
-        await realtime.keep([result.message], in: conversation)
-        return result.message
+        _ sound: Data, durationMs: Int? = nil, replyTo message: Message.ID? = nil, inThreadOf root: Message.ID? = nil
+    ) async throws -> Message.ID {
+        try await realtime.sendVoice(sound, durationMs: durationMs, replyTo: message, thread: root, in: conversation)
     }
+
+    /// Sends a file that the server has as a voice message, now or as soon as there is a connection.
+    ///
+    /// - Parameters:
+    ///   - file: Made by ``Switchboard/uploadVoice(_:as:)`` or ``VoiceRecording/finish()``. If it is gone by then, or was
+    ///     sent, the message fails with ``Problem/Kind/notFound`` or ``Problem/Kind/conflict`` of the field `file`.
+    ///   - message: The message that it replies to, which may wait too.
+    ///   - root: The message in whose thread it is, which may wait too.
+    /// - Returns: The message's identity, by which ``State/messages`` shows it at once.
+    @discardableResult
+    public func sendVoice(
+        _ file: VoiceFile, replyTo message: Message.ID? = nil, inThreadOf root: Message.ID? = nil
+    ) async throws -> Message.ID {
+        try await realtime.sendVoice(file, replyTo: message, thread: root, in: conversation)
+    }
+
+    /// The sound of a voice message of ``sendVoice(_:durationMs:replyTo:inThreadOf:)`` that waits to be sent, or was refused;
+    /// nil of any other.
+    public func waitingSound(of message: Message.ID) async -> Data? { await realtime.waitingSound(of: message) }
 
     /// A link to the audio of a voice message, for any player.
     ///
@@ -42,16 +51,11 @@ extension Messages {
         return result.audio
     }
 
-    /// Notes that the user has listened to a voice message, on all of their devices: ``OwnMessage/listened``. Nobody else
-    /// learns of it.
+    /// Notes that the user has listened to a voice message, on all of their devices, now or as soon as there is a connection:
+    /// ``OwnMessage/listened``. Nobody else learns of it. Noting it twice changes nothing.
     ///
     /// - Parameter number: The message's number.
-    @discardableResult
-    public func markListened(_ number: Int) async throws -> OwnMessage {
-        let result: OwnResult = try await ask("messages.listen", of: number)
-        await realtime.keep(result.own, in: conversation)
-        return result.own
-    }
+    public func markListened(_ number: Int) async throws { try await realtime.write(.listen, number, in: conversation) }
 
     /// The transcript of a voice message, with its segments.
     ///
@@ -72,6 +76,7 @@ extension Messages {
     }
 
     private func ask<Result: Decodable & Sendable>(_ request: String, of number: Int) async throws -> Result {
-        try await realtime.request(request, Of(conversation: conversation, number: number))
+        try await realtime.request(
+            request, Of(conversation: await realtime.resolve(conversation), number: number))
     }
 }

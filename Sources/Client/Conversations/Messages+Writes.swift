@@ -10,7 +10,7 @@ extension Messages {
     ///   ``SwitchboardError/storeFailed(_:)``.
     @discardableResult
     public func send(_ text: String, replyTo message: Message.ID? = nil) async throws -> Message.ID {
-        try await realtime.send(text, replyTo: message, in: conversation)
+        try await realtime.send(text, replyTo: message, thread: nil, in: conversation)
     }
 
     /// Gives a message of one's own another text, also one that waits to be sent.

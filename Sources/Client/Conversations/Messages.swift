@@ -4,8 +4,9 @@
 /// then every change. A reader who is slow misses states, never the newest. The sequence ends when the user signs out,
 /// and with ``Switchboard/close()``.
 ///
-/// ``send(_:replyTo:)``, ``edit(_:to:)``, ``delete(_:)``, reactions, stars, pins, ``forward(_:to:)``, ``hide(_:)``,
-/// ``clear()`` and ``deleteForMe()`` return as soon as the write is stored on this device, in the directory of
+/// ``send(_:replyTo:)``, ``sendVoice(_:durationMs:replyTo:inThreadOf:)``, ``edit(_:to:)``, ``delete(_:)``, reactions, stars, pins,
+/// ``forward(_:to:)``, ``hide(_:)``, ``clear()``, ``deleteForMe()``, ``schedule(_:at:replyTo:)``, ``mute(_:)`` and what else says
+/// "now or as soon as there is a connection" return as soon as the write is stored on this device, in the directory of
 /// ``SwitchboardOptions/store``, and are shown at once. The write is sent when there is a connection, in the order of the
 /// conversation, in a later run of the app if need be, and carried out once. One that the server refuses is not shown as
 /// done any more, and says why. Everything else needs a connection, and is carried out when its function returns.

@@ -8,6 +8,8 @@ actor RealtimeEndpoint {
     let options: SwitchboardOptions
     let group: any EventLoopGroup
     let credentials: Credentials
+    /// For what is uploaded.
+    let rest: RESTClient
     let clock = ContinuousClock()
     let origin = ContinuousClock.now
 
@@ -38,12 +40,14 @@ actor RealtimeEndpoint {
     nonisolated let identity: Endpoint
 
     init(
-        _ address: ServerAddress, options: SwitchboardOptions, group: any EventLoopGroup, credentials: Credentials
+        _ address: ServerAddress, options: SwitchboardOptions, group: any EventLoopGroup, credentials: Credentials,
+        rest: RESTClient
     ) {
         self.address = address
         self.options = options
         self.group = group
         self.credentials = credentials
+        self.rest = rest
         identity = options.endpoint ?? .make()
         var limits = EndpointMachine.Limits()
         limits.pendingRequests = options.pendingRequests

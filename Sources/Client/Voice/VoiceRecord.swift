@@ -2,15 +2,16 @@ public import Foundation
 
 /// The sound of a message of kind ``Message/Kind/voice``.
 public struct VoiceRecord: Codable, Hashable, Sendable {
-    /// The audio's id, the same for everybody; nil of an imported message, whose audio is not on the server.
+    /// The audio's id, the same for everybody; nil of an imported message, whose audio is not on the server, and of one that
+    /// waits to be sent, whose audio is ``Messages/waitingSound(of:)``.
     public var file: String?
-    /// How long it is, in milliseconds.
+    /// How long it is, in milliseconds; of a message that waits to be sent, what the app said.
     public var durationMs: Int
     /// The size of its audio in bytes.
     public var byteCount: Int
     /// The media type of its audio: Ogg with Opus.
     public var contentType: String
-    /// Peak levels of at most a hundred equal parts, 0 to 100.
+    /// Peak levels of at most a hundred equal parts, 0 to 100; none of a message that waits to be sent.
     public var waveform: [Int]
     /// The average level in dBFS: 0 to -127.
     public var level: Int
@@ -18,7 +19,7 @@ public struct VoiceRecord: Codable, Hashable, Sendable {
     public var transcript: Transcript?
 }
 
-/// A sound that the server keeps until it is sent, with ``Messages/sendVoice(_:replyTo:as:)``, or its time is over.
+/// A sound that the server keeps until it is sent, with ``Messages/sendVoice(_:replyTo:inThreadOf:)``, or its time is over.
 public struct VoiceFile: Codable, Hashable, Sendable, Identifiable {
     /// The file's id.
     public var id: String

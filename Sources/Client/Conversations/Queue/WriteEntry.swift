@@ -1,6 +1,8 @@
+import Foundation
+
 /// A write that waits for the server. It is stored before the app sees it, in a form that later versions may extend.
 struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
-    enum Kind: String, Codable, Hashable, Sendable {
+    enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         case send, edit, delete
         /// Makes the conversation, which has a provisional id until then: everything else in it waits for that.
         case create
@@ -12,12 +14,34 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
         case hide
         /// Deletes what there was for the user alone; and takes the conversation off the list.
         case clear, deleteForMe
+        /// A message with a sound.
+        case voice
+        /// Notes that the user has listened to a voice message.
+        case listen
+        /// Has the server send a message later; changes one that it will, sends it now, and deletes it.
+        case schedule, reschedule, sendNow, unschedule
+        /// Changes how the user keeps the conversation.
+        case membership
     }
 
     /// The message that a write names: by its number, or while the message waits too, by its client id.
     enum Target: Codable, Hashable, Sendable {
         case number(Int)
         case waiting(MessageClientID)
+    }
+
+    /// The sound of a voice message.
+    struct Sound: Codable, Hashable, Sendable {
+        /// Of the file beside the store, a UUID, with which it is uploaded too; or the id of a file that the server has.
+        var name: String
+        var byteCount: Int
+        /// Zero if nobody has said it.
+        var durationMs: Int
+        /// Whether the server has it already, so that there is no file here.
+        var isOnServer = false
+        /// Of one that the server has.
+        var waveform: [Int] = []
+        var level = -127
     }
 
     /// The message that a forward takes its text from.
@@ -29,14 +53,22 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
     var conversation: ConversationID
     /// Of a send: the message's.
     var clientID: MessageClientID
-    /// Of a send or an edit.
+    /// Of a send, an edit, and a message that is sent later.
     var text: String?
-    /// Of what is about a message.
+    /// Of what is about a message. One that the server sends later is named by its client id.
     var target: Target?
     /// Of an edit: the version of the text that it is based on; nil until its message was sent.
     var textVersion: Int?
-    /// Of a send.
+    /// Of a message.
     var replyTo: Target?
+    /// Of a message in a thread: the message that the thread is about.
+    var thread: Target?
+    /// Of a voice message.
+    var sound: Sound?
+    /// Of a message that is sent later.
+    var sendAt: Date?
+    /// Of a membership.
+    var membership: MembershipChange?
     /// Of a reaction.
     var emoji: String?
     /// Of a forward: the message whose text is sent.
@@ -57,46 +89,19 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
 
 extension WriteEntry {
     /// Whether it makes a message.
-    var isMessage: Bool { kind == .send || kind == .forward }
+    var isMessage: Bool { kind == .send || kind == .forward || kind == .voice }
+
+    /// The sound that is in a file beside the store.
+    var storedSound: Sound? { sound.flatMap { $0.isOnServer ? nil : $0 } }
 
     /// Whether it is undone by the other one, so that the later of the two decides.
     func isOpposite(of other: WriteEntry) -> Bool {
-        guard conversation == other.conversation, target == other.target, emoji == other.emoji else { return false }
-        let pairs: [Set<Kind>] = [[.react, .removeReaction], [.star, .unstar], [.pin, .unpin], [.hide]]
+        guard conversation == other.conversation, target == other.target, emoji == other.emoji,
+            membership?.name == other.membership?.name
+        else { return false }
+        let pairs: [Set<Kind>] = [
+            [.react, .removeReaction], [.star, .unstar], [.pin, .unpin], [.hide], [.listen], [.membership],
+        ]
         return pairs.contains { $0.contains(kind) && $0.contains(other.kind) }
     }
-}
-
-/// Why a write failed, as it is stored.
-struct WriteFailure: Codable, Hashable, Sendable {
-    var kind: Problem.Kind
-    var title: String
-    var status: Int
-    var detail: String
-    var field: String?
-
-    init(_ problem: Problem) {
-        kind = problem.kind
-        title = problem.title
-        status = problem.status
-        detail = problem.detail
-        field = problem.field
-    }
-
-    var problem: Problem {
-        Problem(kind: kind, title: title, status: status, detail: detail, field: field)
-    }
-
-    static let expired = Self(
-        Problem(
-            kind: .expired, title: "Expired", status: 410,
-            detail: "This waited for 30 days and was not sent. Send it again, or discard it."))
-    static let predecessorMissing = Self(
-        Problem(
-            kind: .predecessorMissing, title: "Conflict", status: 409,
-            detail: "The message that this replies to was not sent.", field: "replyTo"))
-    static let conversationMissing = Self(
-        Problem(
-            kind: .predecessorMissing, title: "Conflict", status: 409,
-            detail: "The conversation that this was written in was not created.", field: "conversation"))
 }

@@ -1,6 +1,6 @@
 // Writes of the app that are about more than texts. Each says how something is to be, so that the later of two decides.
 extension WriteQueue {
-    /// Queues what is done with a message: a reaction, a star, a pin, or deleting it for oneself. What is undone by it and
+    /// Queues what is done with a message: a reaction, a star, a pin, listening, or deleting it for oneself. What is undone by it and
     /// was not sent yet goes.
     mutating func write(
         _ kind: WriteEntry.Kind, _ target: WriteEntry.Target, emoji: String? = nil, in conversation: ConversationID,
@@ -8,9 +8,32 @@ extension WriteQueue {
     ) throws(SwitchboardError) {
         var entry = WriteEntry(kind, in: conversation, at: wallClock)
         (entry.target, entry.emoji) = (target, emoji)
+        try replaceOpposites(with: entry)
+    }
+
+    /// Queues a change of how the user keeps the conversation. An earlier change of the same that was not sent yet goes.
+    mutating func change(
+        _ membership: MembershipChange, in conversation: ConversationID, at wallClock: Int64
+    ) throws(SwitchboardError) {
+        var entry = WriteEntry(.membership, in: conversation, at: wallClock)
+        entry.membership = membership
+        try replaceOpposites(with: entry)
+    }
+
+    private mutating func replaceOpposites(with entry: WriteEntry) throws(SwitchboardError) {
         for other in entries where other.isOpposite(of: entry) && !isInFlight(other) {
             removeEntry(other.id)
         }
+        try add(entry)
+    }
+
+    /// Queues a voice message, whose sound is stored, or on the server.
+    mutating func sendVoice(
+        _ sound: WriteEntry.Sound, replyTo: WriteEntry.Target? = nil, thread: WriteEntry.Target? = nil,
+        in conversation: ConversationID, as clientID: MessageClientID, at wallClock: Int64
+    ) throws(SwitchboardError) {
+        var entry = WriteEntry(.voice, in: conversation, at: wallClock)
+        (entry.clientID, entry.sound, entry.replyTo, entry.thread) = (clientID, sound, replyTo, thread)
         try add(entry)
     }
 
@@ -66,7 +89,7 @@ extension WriteQueue {
 }
 
 extension WriteEntry {
-    fileprivate init(_ kind: Kind, in conversation: ConversationID, at wallClock: Int64) {
+    init(_ kind: Kind, in conversation: ConversationID, at wallClock: Int64) {
         self.init(
             id: 0, kind: kind, conversation: conversation, clientID: MessageClientID(newUUID()), createdAt: wallClock)
     }

@@ -111,6 +111,7 @@ extension WriteQueue {
             if entry.isMessage {
                 if other.target == waiting { other.target = .number(message.number) }
                 if other.replyTo == waiting { other.replyTo = .number(message.number) }
+                if other.thread == waiting { other.thread = .number(message.number) }
             }
             // Edits that were written later were based on this one.
             if entry.isMessage || entry.kind == .edit, other.kind == .edit,
@@ -158,6 +159,7 @@ extension WriteQueue {
                 fail(other, .conversationMissing)
             }
         }
+        if entry.kind == .schedule { return foldChanges(into: entry) }
         guard entry.isMessage else { return }
         let waiting = WriteEntry.Target.waiting(entry.clientID)
         for other in entries(in: entry.conversation) {
@@ -167,7 +169,7 @@ extension WriteQueue {
                 if entry.kind == .send, let text = other.text, let index = self.index(entry.id) {
                     try? replace(index, with: text)
                 }
-            } else if other.replyTo == waiting, other.failure == nil {
+            } else if other.needs(waiting), other.failure == nil {
                 fail(other, .predecessorMissing)
             }
         }
@@ -183,12 +185,15 @@ extension WriteQueue {
         let waiting = WriteEntry.Target.waiting(entry.clientID)
         for other in entries(in: entry.conversation) {
             if other.target == waiting { removeEntry(other.id) }
-            if other.replyTo == waiting, other.failure == nil { fail(other, .predecessorMissing) }
+            if other.needs(waiting), other.failure == nil { fail(other, .predecessorMissing) }
         }
     }
 }
 
 extension WriteEntry {
+    /// Whether it is a message that cannot be sent without another one.
+    fileprivate func needs(_ message: Target) -> Bool { replyTo == message || thread == message }
+
     /// Whether it need not wait for the answers to the messages before it: a message, and what changes one that is on its
     /// way.
     fileprivate var canFollow: Bool {

@@ -13,6 +13,8 @@ struct WriteQueue: Sendable {
     struct Limits: Sendable {
         var entries = 10_000
         var bytes = 64 << 20
+        /// Of the sounds of voice messages, in files beside the store.
+        var soundBytes = 256 << 20
         /// How long an entry may wait.
         var lifetime: Int64 = 30 * 24 * 3_600 * 1_000
         /// How many conversations send at a time.
@@ -51,9 +53,11 @@ struct WriteQueue: Sendable {
     struct Changes: Hashable, Sendable {
         var stored: Set<Int64> = []
         var removed: Set<Int64> = []
+        /// The names of sounds that no entry has any more.
+        var sounds: Set<String> = []
         /// Whether a conversation was made.
         var created = false
-        var isEmpty: Bool { stored.isEmpty && removed.isEmpty && !created }
+        var isEmpty: Bool { stored.isEmpty && removed.isEmpty && sounds.isEmpty && !created }
     }
 
     var limits: Limits
@@ -61,6 +65,7 @@ struct WriteQueue: Sendable {
     var changes = Changes()
     private var lastID: Int64 = 0
     private var bytes = 0
+    private var soundBytes = 0
     /// The entries that each conversation waits for the answers to, in the order in which they were sent.
     var inFlight: [ConversationID: [Int64]] = [:]
     /// Those of them that were sent before what is before them was answered.
@@ -84,6 +89,7 @@ struct WriteQueue: Sendable {
         entries = stored.sorted { $0.id < $1.id }
         lastID = max(last, entries.last?.id ?? 0)
         bytes = entries.reduce(0) { $0 + $1.byteCount }
+        soundBytes = entries.reduce(0) { $0 + ($1.storedSound?.byteCount ?? 0) }
         backoff = Backoff(seed: seed)
     }
 
@@ -121,13 +127,13 @@ struct WriteQueue: Sendable {
 extension WriteQueue {
     /// Queues a message.
     mutating func send(
-        _ text: String, replyTo: WriteEntry.Target?, in conversation: ConversationID, as clientID: MessageClientID,
-        at wallClock: Int64
+        _ text: String, replyTo: WriteEntry.Target?, thread: WriteEntry.Target? = nil,
+        in conversation: ConversationID, as clientID: MessageClientID, at wallClock: Int64
     ) throws(SwitchboardError) {
         try add(
             WriteEntry(
                 id: 0, kind: .send, conversation: conversation, clientID: clientID, text: text, replyTo: replyTo,
-                createdAt: wallClock))
+                thread: thread, createdAt: wallClock))
     }
 
     /// Queues an edit. One of what was never sent changes that.
@@ -202,7 +208,11 @@ extension WriteQueue {
     }
 
     mutating func add(_ entry: WriteEntry) throws(SwitchboardError) {
-        guard entries.count < limits.entries, bytes + entry.byteCount <= limits.bytes else { throw .overflow }
+        let sound = entry.storedSound?.byteCount ?? 0
+        guard entries.count < limits.entries, bytes + entry.byteCount <= limits.bytes,
+            soundBytes + sound <= limits.soundBytes
+        else { throw .overflow }
+        soundBytes += sound
         var entry = entry
         lastID += 1
         entry.id = lastID
@@ -221,7 +231,12 @@ extension WriteQueue {
 
     mutating func removeEntry(_ id: Int64) {
         guard let index = index(id) else { return }
-        bytes -= entries.remove(at: index).byteCount
+        let entry = entries.remove(at: index)
+        bytes -= entry.byteCount
+        if let sound = entry.storedSound {
+            soundBytes -= sound.byteCount
+            changes.sounds.insert(sound.name)
+        }
         internalErrors[id] = nil
         changes.stored.remove(id)
         changes.removed.insert(id)
@@ -229,7 +244,11 @@ extension WriteQueue {
 }
 
 extension WriteEntry {
-    fileprivate var byteCount: Int { 256 + (text?.utf8.count ?? 0) }
+    fileprivate var byteCount: Int {
+        let draft: Int
+        if case .draft(let saved)? = membership { draft = saved.text.utf8.count } else { draft = 0 }
+        return 256 + (text?.utf8.count ?? 0) + draft
+    }
 
     fileprivate func isSend(_ clientID: MessageClientID) -> Bool { kind == .send && self.clientID == clientID }
 }

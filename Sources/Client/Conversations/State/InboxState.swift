@@ -116,6 +116,17 @@ struct InboxState: Hashable, Sendable {
     /// When the next text disappears.
     var nextExpiry: Date? { rows.values.lazy.compactMap { $0.lastMessage?.expiry }.min() }
 
+    /// What waits to be written of memberships is shown as done; the result is not stored.
+    func applying(_ entries: [WriteEntry]) -> InboxState {
+        var shown = self
+        for entry in entries where entry.kind == .membership && entry.failure == nil {
+            guard var membership = shown.rows[entry.conversation]?.membership else { continue }
+            entry.membership?.apply(to: &membership)
+            shown.rows[entry.conversation]?.membership = membership
+        }
+        return shown
+    }
+
     mutating func keep(_ row: InboxRow) {
         if let held = rows[row.id], held.counter >= row.counter { return }
         rows[row.id] = row

@@ -23,6 +23,10 @@ extension Messages.State {
             let number = entry.upTo ?? .max
             messages.removeAll { $0.number.map { $0 <= number } ?? false }
             if messages.first.flatMap(\.number) == nil { hasEarlier = false }
+        case (.membership, _):
+            guard var membership else { return }
+            entry.membership?.apply(to: &membership)
+            self.membership = membership
         case (let kind, .number(let number)):
             switch kind {
             case .react, .removeReaction: react(entry.emoji ?? "", kind == .react, to: number, by: owner)
@@ -30,6 +34,7 @@ extension Messages.State {
             case .pin, .unpin:
                 let others = (conversation?.pins ?? []).filter { $0 != number }
                 conversation?.pins = kind == .pin ? [number] + others : others
+            case .listen: marks.note(on: number) { $0.listened = true }
             case .hide: messages.removeAll { $0.number == number }
             default: break
             }
@@ -74,10 +79,6 @@ extension Conversations.State {
             }
         }
     }
-}
-
-extension WriteEntry {
-    fileprivate var date: Date { Date(timeIntervalSince1970: Double(createdAt) / 1_000) }
 }
 
 extension Conversation {

@@ -14,11 +14,13 @@ final class ConversationStore: Sendable {
     let database: DatabaseQueue
     let path: String?
     let limits: Limits
+    let sounds: SoundFiles
 
     /// Opens the store at a path, or one in memory.
     init(path: String?, limits: Limits = Limits()) throws(SwitchboardError) {
         self.path = path
         self.limits = limits
+        sounds = SoundFiles(besides: path)
         do {
             database = try StoreFile.open(path)
         } catch {
@@ -26,9 +28,10 @@ final class ConversationStore: Sendable {
         }
     }
 
-    /// Erases everything, also the file.
+    /// Erases everything, also the files.
     func erase() {
         try? database.close()
+        sounds.erase()
         guard let path else { return }
         StoreFile.remove(path)
         StoreFile.remove(path + ".aside")
@@ -92,6 +95,14 @@ extension ConversationStore {
         }
     }
 
+    /// Removes the sounds that no entry has: of a process that was killed between the two. Those of entries that are not
+    /// understood may be theirs.
+    func removeUnusedSounds() throws {
+        let (entries, _, _) = try entries()
+        let count = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entries") ?? 0 }
+        if count == entries.count { sounds.keepOnly(Set(entries.compactMap(\.storedSound?.name))) }
+    }
+
     func save(_ queue: WriteQueue, _ changes: WriteQueue.Changes) throws {
         try writeDurably { database in
             for id in changes.removed { try database.execute(sql: "DELETE FROM entries WHERE id = ?", arguments: [id]) }
@@ -106,6 +117,7 @@ extension ConversationStore {
                 sql: "INSERT OR REPLACE INTO heads VALUES ('created', ?)",
                 arguments: [try StoredJSON.encode(queue.created)])
         }
+        sounds.remove(changes.sounds)
     }
 
     func draft(in conversation: ConversationID) throws -> String? {

@@ -3,7 +3,7 @@ import Foundation
 // What the app sees of a conversation, and writes in it.
 extension RealtimeEndpoint {
     /// The limit of the server, in bytes of UTF-8.
-    private static let maxTextBytes = 65_536
+    static let maxTextBytes = 65_536
 
     /// What the app sees; nil if nothing is known yet.
     func chatState(of id: ConversationID) -> Messages.State? {
@@ -55,7 +55,25 @@ extension RealtimeEndpoint {
         return shown
     }
 
-    func send(_ text: String, replyTo: Message.ID?, in id: ConversationID) async throws -> Message.ID {
+    func send(
+        _ text: String, replyTo: Message.ID?, thread: Message.ID?, in id: ConversationID
+    ) async throws -> Message.ID {
+        var root: WriteEntry.Target?
+        if let thread {
+            _ = try await owner()
+            root = try target(thread, in: resolve(id)).target
+        }
+        return try await send(text, replyTo: replyTo, root: root, in: id)
+    }
+
+    func send(_ text: String, inThreadOf number: Int, in id: ConversationID) async throws -> Message.ID {
+        guard number > 0 else { throw Self.noNumber }
+        return try await send(text, replyTo: nil, root: .number(number), in: id)
+    }
+
+    private func send(
+        _ text: String, replyTo: Message.ID?, root: WriteEntry.Target?, in id: ConversationID
+    ) async throws -> Message.ID {
         try Self.check(text)
         let owner = try await owner()
         let id = resolve(id)
@@ -64,7 +82,8 @@ extension RealtimeEndpoint {
         let message = Message.ID(author: owner, clientID: MessageClientID(newUUID()))
         let time = wallClock
         try changeQueue(in: id) { (queue: inout WriteQueue) throws(SwitchboardError) -> Void in
-            try queue.send(text, replyTo: reply, in: id, as: message.clientID, at: time)
+            try queue.send(
+                text, replyTo: reply, thread: root, in: id, as: message.clientID, at: time)
         }
         start()
         sendQueue()
@@ -134,7 +153,7 @@ extension RealtimeEndpoint {
     }
 
     /// How a write names a message: by its number, or its client id while it waits.
-    private func target(
+    func target(
         _ message: Message.ID, in id: ConversationID
     ) throws(SwitchboardError) -> (target: WriteEntry.Target, held: Message?) {
         if let held = heldMessage(message, in: id) { return (.number(held.number), held) }
@@ -151,12 +170,14 @@ extension RealtimeEndpoint {
         return stored?.messages.values.first { $0.id == message }
     }
 
-    private static func check(_ text: String) throws(SwitchboardError) {
+    static func check(_ text: String) throws(SwitchboardError) {
         guard !text.isEmpty else { throw .invalidArgument("a message has a text of at least one character") }
         guard text.utf8.count <= maxTextBytes else { throw tooLong }
     }
 
-    private static var tooLong: SwitchboardError {
+    static var noNumber: SwitchboardError { .invalidArgument("a message's number is at least 1") }
+
+    static var tooLong: SwitchboardError {
         .invalidArgument("a message has a text of at most \(maxTextBytes) bytes of UTF-8")
     }
 }

@@ -16,7 +16,7 @@ extension RealtimeEndpoint {
 
     /// What the app sees; nil if nothing is known yet.
     func inboxState() -> Conversations.State? {
-        let inbox = messaging.inbox
+        let inbox = messaging.inbox.applying(messaging.queue.entries)
         guard inbox.position != nil || messaging.queue.entries.contains(where: { $0.kind == .create }) else {
             return nil
         }

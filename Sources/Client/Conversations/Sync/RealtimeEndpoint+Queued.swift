@@ -6,7 +6,7 @@ extension RealtimeEndpoint {
     func resolve(_ id: ConversationID) -> ConversationID { messaging.queue.resolve(id) }
 
     func write(_ kind: WriteEntry.Kind, _ number: Int, emoji: String? = nil, in id: ConversationID) async throws {
-        guard number > 0 else { throw SwitchboardError.invalidArgument("a message's number is at least 1") }
+        guard number > 0 else { throw Self.noNumber }
         _ = try await owner()
         let (id, time) = (resolve(id), wallClock)
         try changeQueue(in: id) { (queue: inout WriteQueue) throws(SwitchboardError) -> Void in
@@ -14,6 +14,37 @@ extension RealtimeEndpoint {
         }
         start()
         sendQueue()
+    }
+
+    /// Changes how the user keeps a conversation.
+    func change(_ membership: MembershipChange, in id: ConversationID) async throws {
+        _ = try await owner()
+        let (id, time) = (resolve(id), wallClock)
+        try changeQueue(in: id) { (queue: inout WriteQueue) throws(SwitchboardError) -> Void in
+            try queue.change(membership, in: id, at: time)
+        }
+        start()
+        sendQueue()
+    }
+
+    /// Saves a draft, unless a newer one is known here. Returns the one that is kept, as far as it is known here.
+    func saveDraft(_ draft: Draft, in id: ConversationID) async throws -> Draft {
+        guard draft.text.utf8.count <= Self.maxTextBytes else { throw Self.tooLong }
+        _ = try await owner()
+        if let known = newestDraft(in: resolve(id)), known.revision >= draft.revision { return known }
+        try await change(.draft(draft), in: id)
+        return draft
+    }
+
+    /// The newest draft that is known here.
+    private func newestDraft(in id: ConversationID) -> Draft? {
+        var drafts = [
+            messaging.open[id]?.state.membership?.draft, messaging.inbox.rows[id]?.membership?.draft,
+        ].compactMap(\.self)
+        for entry in messaging.queue.entries(in: id) where entry.failure == nil {
+            if case .draft(let draft)? = entry.membership { drafts.append(draft) }
+        }
+        return drafts.max { $0.revision < $1.revision }
     }
 
     /// Deletes everything for the user that is known of the conversation here.

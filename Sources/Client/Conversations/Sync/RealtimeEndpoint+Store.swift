@@ -36,6 +36,7 @@ extension RealtimeEndpoint {
 
     private func load(_ store: ConversationStore) throws {
         try store.expire(at: Date())
+        try store.removeUnusedSounds()
         let (entries, last, created) = try store.entries()
         messaging.inbox = try store.inbox()
         messaging.queue = WriteQueue(

@@ -6,18 +6,19 @@ extension RealtimeEndpoint {
         var conversation: ConversationID
         var clientID: MessageClientID
         var text: String
-        var replyTo: Named?
+        var replyTo: MessageReference?
+        var thread: MessageReference?
         var afterClientID: MessageClientID?
     }
     private struct Editing: Encodable, Sendable {
         var conversation: ConversationID
-        var number: Named
+        var number: MessageReference
         var text: String
         var textVersion: Int?
     }
     private struct Deleting: Encodable, Sendable {
         var conversation: ConversationID
-        var number: Named
+        var number: MessageReference
         var `for` = "all"
     }
     private struct Forwarding: Encodable, Sendable {
@@ -39,21 +40,10 @@ extension RealtimeEndpoint {
         var members: [UserID]?
         var name: String?
     }
-    /// A message, as requests name it.
-    private struct Named: Encodable, Sendable {
-        let target: WriteEntry.Target
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch target {
-            case .number(let number): try container.encode(number)
-            case .waiting(let clientID): try container.encode("client:\(clientID)")
-            }
-        }
-    }
     private struct Getting: Encodable, Sendable { var conversation: ConversationID; var number: Int }
     private struct MessageResult: Decodable, Sendable { var message: Message }
     private struct OwnResult: Decodable, Sendable { var own: OwnMessage }
+    private struct MembershipResult: Decodable, Sendable { var membership: Membership }
 
     /// Changes the queue: what has changed is stored before anybody sees it, or not at all.
     func changeQueue<Result>(
@@ -145,6 +135,17 @@ extension RealtimeEndpoint {
         let id = entry.conversation
         switch entry.kind {
         case .send, .forward, .react, .removeReaction, .edit, .delete: return .done(try await message(of: entry))
+        case .voice: return .done(try await voiceMessage(of: entry))
+        case .schedule, .reschedule, .sendNow, .unschedule: return try await carryOutScheduled(entry)
+        case .membership:
+            guard let change = entry.membership else { break }
+            let result: MembershipResult = try await request(
+                "members.updateMe", MembershipRequest(conversation: id, change: change))
+            keep(result.membership, in: id)
+        case .listen:
+            let result: OwnResult = try await request(
+                "messages.listen", Getting(conversation: id, number: number(of: entry.target)))
+            keep(result.own, in: id)
         case .create:
             let result: ConversationResult = try await request(
                 "conversations.create",
@@ -165,7 +166,7 @@ extension RealtimeEndpoint {
         case .hide:
             let number = try number(of: entry.target)
             let _: Nothing = try await request(
-                "messages.delete", Deleting(conversation: id, number: Named(target: .number(number)), for: "me"))
+                "messages.delete", Deleting(conversation: id, number: MessageReference(.number(number)), for: "me"))
             hide(number, in: id)
         case .clear:
             let _: Nothing = try await request("conversations.clear", Clearing(conversation: id, upTo: entry.upTo))
@@ -187,7 +188,8 @@ extension RealtimeEndpoint {
                 "messages.send",
                 Sending(
                     conversation: id, clientID: entry.clientID, text: entry.text ?? "",
-                    replyTo: entry.replyTo.map(Named.init), afterClientID: entry.after))
+                    replyTo: entry.replyTo.map(MessageReference.init), thread: entry.thread.map(MessageReference.init),
+                    afterClientID: entry.after))
         case .forward:
             guard let source = entry.source else { throw Self.predecessorMissing }
             result = try await request(
@@ -220,7 +222,7 @@ extension RealtimeEndpoint {
             let result: MessageResult = try await request(
                 "messages.edit",
                 Editing(
-                    conversation: entry.conversation, number: Named(target: .number(number)), text: text,
+                    conversation: entry.conversation, number: MessageReference(.number(number)), text: text,
                     textVersion: version))
             return result.message
         } catch SwitchboardError.refused(let problem) where problem.kind == .conflict {
@@ -239,9 +241,9 @@ extension RealtimeEndpoint {
         return number
     }
 
-    private func named(_ target: WriteEntry.Target?) throws -> Named {
+    private func named(_ target: WriteEntry.Target?) throws -> MessageReference {
         guard let target else { throw Self.predecessorMissing }
-        return Named(target: target)
+        return MessageReference(target)
     }
 
     private static var predecessorMissing: SwitchboardError { .refused(WriteFailure.predecessorMissing.problem) }
