@@ -9,13 +9,16 @@ import uuid
 
 import numpy
 import pytest
+from switchboard_tests.audio_files import encode, voice
 from switchboard_tests.calls import GENEROUS
+from switchboard_tests.conversations import send
 from switchboard_tests.endpoint import Endpoint, client_id
 from switchboard_tests.events import EventReader
 from switchboard_tests.gateway import RATE, Participant, speaking_call
 from switchboard_tests.recordings import ended, is_recorded
 from switchboard_tests.server import HTTP, Server, refused, tool
 from switchboard_tests.server_keys import ServerKey, audit, create
+from switchboard_tests.voice_messages import sent
 
 EVENTS = (
     "user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, "
@@ -122,6 +125,25 @@ def test_a_recorded_call_is_answered_recorded_and_transcribed(server, reader):
             assert done["recording"] == ready["recording"] and done["status"] == "complete" and ready["tracks"] > 0
 
     asyncio.run(run())
+
+
+def test_a_voice_message_is_transcribed(server, reader):
+    ann, ben = server.users(2)
+    message = sent(ann, ben, encode(voice(2)))["message"]
+    here, number = message["conversation"], message["number"]
+    ready = next(event["data"] for event in reader.until("transcript.ready"))
+    assert ready == {
+        "user": ann.id, "number": number, "status": "complete", "conversation": here, "kind": "direct",
+        "version": ready["version"],
+    }
+    assert ready["version"] > message["version"]
+    # It is no edit.
+    text = send(ann, here, "helo").json()["message"]
+    path = f"/v1/conversations/{here}/messages/{text['number']}"
+    edited = ann.request("PATCH", path, {"text": "hello", "textVersion": text["textVersion"]})
+    assert edited.status_code == 200, edited.text
+    [edit] = reader.until("message.edited")
+    assert edit["data"]["number"] == text["number"]
 
 
 def test_a_request_waits_for_the_next_event(key, reader):

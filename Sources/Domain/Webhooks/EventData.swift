@@ -122,6 +122,23 @@ package enum EventData {
         return writer.text
     }
 
+    /// Of `transcript.ready` of a voice message.
+    ///
+    /// - Parameter author: who sent it, without a name.
+    package static func transcript(
+        of number: Int64, status: String, by author: EventParty, in conversation: ConversationID, kind: String,
+        version: Int64
+    ) -> String {
+        var writer = JSONWriter(capacity: 256)
+        writer.object { writer in
+            author.write(to: &writer)
+            writer.member("number", number)
+            writer.member("status", status)
+            writer.write(conversation, kind: kind, version: version)
+        }
+        return writer.text
+    }
+
     /// Of `webhook.test`.
     package static func test(of webhook: WebhookID) -> String {
         var writer = JSONWriter()

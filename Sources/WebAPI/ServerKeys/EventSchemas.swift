@@ -58,7 +58,7 @@ package enum EventSchemas {
         case .messageEdited: "A message has another text."
         case .messageDeleted: "A message was deleted for everybody."
         case .recordingReady: "The files of a recording are complete."
-        case .transcriptReady: "The transcript of a recording is complete, or failed."
+        case .transcriptReady: "The transcript of a recording or of a voice message is complete, or failed."
         case .webhookTest: "The operator tests the webhook: `switchboard webhook test`."
         }
     }
@@ -187,7 +187,21 @@ package enum EventSchemas {
                     .required("tracks", .integer(), "How many tracks it has."),
                 ])
         ),
-        ("TranscriptReadyData", .object(ofRecording + [.required("status", .choice(["complete", "failed"]))])),
+        (
+            "TranscriptReadyData",
+            .object([
+                .required("user", .identifier, "Who started the recording, or sent the voice message."), externalID,
+                .required("status", .choice(["complete", "failed"])),
+                .optional("recording", .identifier, "Of a recording."),
+                .optional("call", .identifier, "Of a recording."),
+                .optional("conversation", .identifier, "Of a voice message."),
+                .optional("number", .integer(), "Of the voice message, in the conversation."),
+                .optional(
+                    "kind", .choice(ConversationKind.allCases.map(\.rawValue)),
+                    "Of the conversation of a voice message."),
+                .optional("version", .integer(), "The conversation's sequence, of a voice message."),
+            ])
+        ),
         ("WebhookTestData", .object([.required("webhook", .identifier)])),
     ]
 

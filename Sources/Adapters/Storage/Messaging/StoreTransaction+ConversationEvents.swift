@@ -41,6 +41,7 @@ extension StoreTransaction {
         case _ where message.deletedAt != nil: type = .messageDeleted
         // Calls have events of their own.
         case _ where message.kind == .call: return
+        case _ where message.kind == .voice: return try insertTranscriptEvent(of: message, conversation)
         case _ where message.version == message.textVersion: type = .messageEdited
         default: return
         }
@@ -55,6 +56,18 @@ extension StoreTransaction {
             mentions: FoundRanges(ranges: message.ranges).mentionedUsers, sentAt: message.sentAt, in: conversation.id,
             kind: conversation.kind.rawValue, version: message.version)
         try insert(event(type, user: message.author, data: data))
+    }
+
+    /// Of a voice message only its transcript changes.
+    private func insertTranscriptEvent(of message: Message, _ conversation: Conversation) throws {
+        guard message.version == message.textVersion, subscriptions.includes(.transcriptReady),
+            let status = message.voice?.transcript?.status, status != .pending
+        else { return }
+        let author = EventParty(user: message.author, externalID: try externalIDs(of: [message.author])[message.author])
+        let data = EventData.transcript(
+            of: message.number, status: status.rawValue, by: author, in: conversation.id,
+            kind: conversation.kind.rawValue, version: message.version)
+        try insert(event(.transcriptReady, user: message.author, data: data))
     }
 
     private func event(_ type: EventType, user: UserID? = nil, data: String) -> EventRecord {
