@@ -118,7 +118,8 @@ package enum SwitchboardServer {
         let storage = try await StorageParts(directory: directory) { _ in }
         let parts = try await AccountParts(configuration, storage, directory: directory)
         do {
-            let value = try await body { await parts.handle($0, media: nil) }
+            let media = try MediaFiles(path: directory.file("media"))
+            let value = try await body { await parts.handle($0, media: media) }
             await storage.database.close()
             return value
         } catch {
@@ -140,7 +141,7 @@ package enum SwitchboardServer {
         let storage = try await StorageParts(directory: directory) { _ in }
         let parts = try await AccountParts(configuration, storage, directory: directory)
         var media: MediaFiles?
-        if case .backup = request { media = try MediaFiles(path: directory.file("media")) }
+        if request.needsMedia { media = try MediaFiles(path: directory.file("media")) }
         let response = await parts.handle(request, media: media)
         await storage.database.close()
         return response

@@ -41,6 +41,11 @@ import Transfer
             + #""read":"m1"}"#,
         #"{"type":"member","conversation":"c1","user":"u2","state":"left","unread":true}"#,
         #"{"type":"own","conversation":"c1","user":"u1","message":"m1","hidden":true}"#,
+        #"{"type":"own","conversation":"c1","user":"u1","message":"m4","starredAt":"2020-01-02T03:04:06.000Z","#
+            + #""listenedAt":"2020-01-02T03:04:07.000Z"}"#,
+        #"{"type":"message","id":"m4","conversation":"c1","author":"u1","sentAt":"2020-01-02T03:04:05.006Z","#
+            + #""kind":"voice","voice":{"durationMs":900,"file":"m4.ogg","waveform":[0,50,100],"level":-30,"#
+            + #""transcript":"a b","language":"en","segments":[{"start":0,"end":400,"text":"a"}]}}"#,
     ]
 
     @Test(arguments: lines) func aLineIsWrittenAsItWasRead(line: String) throws {

@@ -40,10 +40,16 @@ package enum ControlRequest: Codable, Sendable {
     case importEnd(source: String)
     /// A batch of an import. The response has a line for each item.
     case importLines(items: [ImportItem], continues: Bool)
+    /// A part of the sound of a voice message that is imported, in Base64, before the line of the message. The response says
+    /// what became of it.
+    case importSound(source: String, message: String, offset: Int, total: Int, part: String)
     /// An export begins: for the audit log. The response has the scope; `user` names one as `account delete` does.
     case exportBegin(conversation: String?, user: String?)
     /// A part of an export. The first line of the response is the next cursor, or empty.
     case exportPage(scope: ExportScope, cursor: ExportCursor?)
+    /// A part of the sound of an exported voice message, from an offset. The response has it in Base64, or no line at the end
+    /// and for one that is gone.
+    case exportSound(file: String, offset: Int)
     /// Reads the configuration again: only in the running server.
     case reload
     /// Starts or stops draining: only in the running server.
@@ -52,6 +58,14 @@ package enum ControlRequest: Codable, Sendable {
     case systemWarnings
     /// A part of `switchboard check`: only in the running server.
     case check(CheckRequest)
+
+    /// Whether it needs the media directory.
+    var needsMedia: Bool {
+        switch self {
+        case .backup, .importBegin, .importEnd, .importLines, .importSound, .exportSound: true
+        default: false
+        }
+    }
 
     /// Whether only a running server can handle it.
     var needsServer: Bool {

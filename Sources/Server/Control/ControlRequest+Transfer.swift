@@ -1,5 +1,8 @@
 import Foundation
+import MediaFiles
+import Model
 import Services
+import Storage
 import Transfer
 
 // Requests of `switchboard import` and `switchboard export`.
@@ -16,6 +19,33 @@ extension ControlResponse {
                 case .stopped: "stopped"
                 }
             })
+    }
+
+    init(_ outcome: ImportSounds.Outcome) {
+        let line =
+            switch outcome {
+            case .known: "known"
+            case .more: "more"
+            case .made(let file): "made \(file.text)"
+            case .refused(let reason): "refused \(reason)"
+            }
+        self.init(lines: [line])
+    }
+
+    /// Bytes of a part of a sound.
+    static let soundPart = 1 << 20
+
+    /// A part of a sound that a message of this server has.
+    init(sound name: String, from offset: Int, _ store: Store, _ files: MediaFiles) async throws {
+        guard let id = TransferVoice.file(named: name), try await store.read({ try $0.voiceFile(id) }) != nil,
+            let file = try? await files.open(id), offset < file.byteCount, offset >= 0
+        else {
+            self.init(lines: [])
+            return
+        }
+        var part: [UInt8] = []
+        try await file.read(offset..<min(offset + Self.soundPart, file.byteCount)) { part += $0 }
+        self.init(lines: [Data(part).base64EncodedString()])
     }
 
     init(json value: some Encodable) throws {

@@ -19,6 +19,7 @@ struct AccountParts: Sendable {
     let keys: ServerKeyService
     let webhooks: WebhookParts
     private let storage: StorageParts
+    private let sounds: ImportSounds
 
     /// Milliseconds of a monotonic clock.
     static let uptime: @Sendable () -> Int64 = { Int64(ProcessInfo.processInfo.systemUptime * 1000) }
@@ -30,6 +31,7 @@ struct AccountParts: Sendable {
         userDeleted: @escaping @Sendable (UserID) -> Void = { _ in }
     ) async throws {
         self.storage = storage
+        sounds = ImportSounds(store: storage.store, secrets: SystemSecrets())
         let (key, warning) = try SigningKey.load(from: directory.file("signing-key.pem"))
         if let warning { Logger(label: "accounts").warning("\(warning)") }
         tokens = AccessTokens(key: key)
@@ -59,8 +61,9 @@ struct AccountParts: Sendable {
 
     /// Handles a request of the command line.
     ///
-    /// - Parameter media: the directory of media files, which backups copy.
+    /// - Parameter media: the directory of media files, for the requests that need it.
     func handle(_ request: ControlRequest, media: MediaFiles?) async -> ControlResponse {
+        if request.needsMedia, media == nil { return ControlResponse(error: "The media directory is not there.") }
         do {
             switch request {
             case .token(let count, let prefix):
@@ -118,19 +121,30 @@ struct AccountParts: Sendable {
                     ?? ControlResponse(error: "This request is unknown.")
             case .importBegin(let source):
                 try await record("import.begin", source)
+                if let media { try await sounds.reset(in: media) }
                 return ControlResponse(lines: [])
             case .importEnd(let source):
                 try await record("import.end", source)
+                if let media { try await sounds.reset(in: media) }
                 return ControlResponse(lines: [])
             case .importLines(let items, let continues):
-                let importer = Importer(store: storage.store, accounts: accounts, secrets: SystemSecrets())
+                guard let media else { break }
+                let importer = Importer(
+                    store: storage.store, accounts: accounts, secrets: SystemSecrets(), sounds: sounds, files: media)
                 return ControlResponse(try await importer.run(items, continues: continues))
+            case .importSound(let source, let message, let offset, let total, let part):
+                guard let media, let bytes = Data(base64Encoded: part) else { break }
+                return ControlResponse(
+                    try await sounds.take(Array(bytes), at: offset, of: total, for: message, source, into: media))
             case .exportBegin(let conversation, let user):
                 let (scope, subject) = try await exportScope(conversation, user)
                 try await record("export", subject)
                 return try ControlResponse(json: scope)
             case .exportPage(let scope, let cursor):
                 return try await ControlResponse(exporting: scope, after: cursor, Exporter(store: storage.store))
+            case .exportSound(let file, let offset):
+                guard let media else { break }
+                return try await ControlResponse(sound: file, from: offset, storage.store, media)
             case .reload, .drain, .systemWarnings, .check:
                 return ControlResponse(error: "No server is running on the data directory of storage.path.")
             case .invite(let count):
@@ -138,6 +152,7 @@ struct AccountParts: Sendable {
                 try await record("account.invite")
                 return ControlResponse(lines: codes)
             }
+            return ControlResponse(error: "This request is unknown.")
         } catch let problem as Problem {
             return ControlResponse(error: problem.detail)
         } catch {

@@ -1,7 +1,7 @@
 import Foundation
 import Services
 
-/// Writes an export to a file.
+/// Writes an export to a file, and the sounds of its voice messages to a folder beside it.
 package enum ExportRun {
     /// - Parameters:
     ///   - path: of a file that does not exist. It has its name once it is complete.
@@ -17,6 +17,10 @@ package enum ExportRun {
         let scope: ExportScope = try decoded(
             lines(await send(.exportBegin(conversation: conversation, user: user))).first ?? "")
         let unfinished = path + ".part"
+        let folder = SoundFolder.path(of: path)
+        let unfinishedFolder = folder + ".part"
+        guard !manager.fileExists(atPath: folder) else { throw ImportError("\(folder) exists already.") }
+        try? manager.removeItem(atPath: unfinishedFolder)
         guard manager.createFile(atPath: unfinished, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forWritingAtPath: unfinished)
         else { throw ImportError("\(unfinished) cannot be written.") }
@@ -26,15 +30,23 @@ package enum ExportRun {
                 let response = try lines(await send(.exportPage(scope: scope, cursor: cursor)))
                 let next = response.first ?? ""
                 cursor = next.isEmpty ? nil : try decoded(next)
-                for line in response.dropFirst() { try file.write(contentsOf: Data((line + "\n").utf8)) }
+                for line in response.dropFirst() {
+                    try file.write(contentsOf: Data((line + "\n").utf8))
+                    guard let sound = SoundFolder.sound(in: Array(line.utf8)) else { continue }
+                    try await SoundFolder.write(sound.name, to: unfinishedFolder, send)
+                }
                 count += response.count - 1
             } while cursor != nil
             try file.synchronize()
             try file.close()
+            if manager.fileExists(atPath: unfinishedFolder) {
+                try manager.moveItem(atPath: unfinishedFolder, toPath: folder)
+            }
             try manager.moveItem(atPath: unfinished, toPath: path)
             return count
         } catch {
             try? manager.removeItem(atPath: unfinished)
+            try? manager.removeItem(atPath: unfinishedFolder)
             throw error
         }
     }

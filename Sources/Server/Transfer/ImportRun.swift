@@ -105,9 +105,28 @@ package final class ImportRun {
             return
         }
         let bytes = try files[entry.file].read(at: entry.offset, count: entry.count)
-        let item = ImportItem(source: source, line: String(decoding: bytes, as: UTF8.self))
+        let sound = try await self.sound(of: bytes, in: entry, source, send)
+        let item = ImportItem(source: source, line: String(decoding: bytes, as: UTF8.self), sound: sound)
         try await append(
             Queued(item: item, entry: entry, conversation: conversation, mayStop: mayStop), bytes: bytes.count, send)
+    }
+
+    /// Sends the sound of a voice message before its line. Without it, the message comes without it.
+    private func sound(
+        of line: [UInt8], in entry: ImportIndex.Entry, _ source: String,
+        _ send: (ControlRequest) async throws -> ControlResponse
+    ) async throws -> FileID? {
+        guard let sound = SoundFolder.sound(in: line) else { return nil }
+        let path = files[entry.file].path
+        switch try await SoundFolder.send(
+            sound.name, of: sound.message, sound.source ?? source, from: SoundFolder.path(of: path), send)
+        {
+        case .made(let file): return FileID(file)
+        case .known, .missing: return nil
+        case .refused(let reason):
+            report.list("its sound cannot be imported: \(reason)", at: "\(path):\(entry.line)")
+            return nil
+        }
     }
 
     private func append(

@@ -9,6 +9,8 @@ extension ExportReader {
     /// A line has a bound: of more, the newest former texts and the first reactions are exported.
     private static let editBytes = 256 << 10
     private static let reactions = 5000
+    /// Of a transcript with more, the text alone is exported.
+    private static let segmentBytes = 256 << 10
 
     /// - Parameter message: as the reader sees it, if there is one.
     func record(of message: Message, in conversation: Conversation) throws -> TransferMessage {
@@ -19,7 +21,7 @@ extension ExportReader {
         record.kind = message.kind
         record.text = message.text
         record.call = message.call.map(Self.call)
-        record.voice = message.voice.map(Self.voice)
+        record.voice = try message.voice.map(voice)
         record.notice = message.notice.map { Self.notice($0, in: id) }
         record.replyTo = message.replyTo.map { Self.id(of: $0, in: id) }
         record.thread = message.thread.map { Self.id(of: $0, in: id) }
@@ -38,10 +40,20 @@ extension ExportReader {
         return record
     }
 
-    private static func voice(_ voice: VoiceRecord) -> TransferVoice {
+    private func voice(_ voice: VoiceRecord) throws -> TransferVoice {
         var record = TransferVoice(durationMs: Int64(voice.audio.durationMs))
-        record.transcript = voice.words.flatMap { $0.isEmpty ? nil : $0 }
-        record.language = record.transcript == nil ? nil : voice.transcript?.language
+        record.file = voice.file.map { TransferVoice.fileName(of: $0) }
+        record.waveform = voice.audio.waveform
+        record.level = voice.audio.level
+        guard let words = voice.words, !words.isEmpty else { return record }
+        record.transcript = words
+        record.language = voice.transcript?.language
+        let segments = try voice.file.flatMap { try store.transcript(of: $0) }?.segments ?? []
+        if segments.reduce(0, { $0 + $1.text.utf8.count + 64 }) <= Self.segmentBytes,
+            segments.count <= TransferVoice.maxSegments
+        {
+            record.segments = segments
+        }
         return record
     }
 

@@ -137,7 +137,7 @@ struct ExportReader {
         let records = rows.filter { reader == nil || !$0.isHidden }.map { row in
             var own = TransferOwn(conversation: id.text, user: user.text, message: Self.id(of: row.number, in: id))
             own.isHidden = row.isHidden
-            own.starredAt = row.isHidden ? nil : row.starredAt
+            if !row.isHidden { (own.starredAt, own.listenedAt) = (row.starredAt, row.listenedAt) }
             return TransferRecord.own(own)
         }
         if rows.count == Exporter.limit, let last = rows.last {

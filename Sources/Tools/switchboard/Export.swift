@@ -6,7 +6,8 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Export users, conversations and messages to a file, while the server runs.",
         discussion: """
-            The file has a JSON object on each line, as /docs/moving describes, and `import` reads it. Without --user it has \
+            The file has a JSON object on each line, as /docs/moving describes, and `import` reads it. The sounds of voice \
+            messages are in a folder beside it: all.files of all.jsonl. Without --user it has \
             the e-mail addresses and the hashes of the passwords of those whom it concerns: it is only for the server's user \
             (0600).
             """)

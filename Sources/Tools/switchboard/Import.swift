@@ -5,7 +5,8 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import users, conversations and messages of another system, while the server runs.",
         discussion: """
-            The files have a JSON object on each line, as /docs/moving describes. What was imported before is skipped, so \
+            The files have a JSON object on each line, as /docs/moving describes, and the sounds of voice messages are in a \
+            folder beside: all.files of all.jsonl. What was imported before is skipped, so \
             that an import that was interrupted is run again. The exit code is 1 if a line was refused.
             """)
 

@@ -38,14 +38,14 @@ extension StoreTransaction {
         ).map { try Self.reaction($0) }
     }
 
-    /// What a member has starred or hidden after a number.
+    /// What a member has starred, heard or hidden after a number.
     package func exportedOwnRows(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> [OwnRow] {
         try sql.query(
             """
             SELECT \(Self.ownColumns) FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND number > ?3
-                AND (starred_at IS NOT NULL OR hidden = 1)
+                AND (starred_at IS NOT NULL OR listened_at IS NOT NULL OR hidden = 1)
             ORDER BY number LIMIT ?4
             """, [.id(user), .id(conversation), .integer(number), .integer(limit)]
         ).map { try Self.ownRow($0) }

@@ -90,7 +90,7 @@ extension ImportBatch {
         guard user.deletedAt == nil else { throw ImportRefusal("user: \(record.user) is deleted here.") }
         let row = OwnRow(
             conversation: target.conversation.id, number: number, starredAt: record.starredAt,
-            isHidden: record.isHidden, counter: try store.nextCounter())
+            isHidden: record.isHidden, listenedAt: record.listenedAt, counter: try store.nextCounter())
         try store.save(row, of: user.id)
         try store.save(
             ImportedRecord(

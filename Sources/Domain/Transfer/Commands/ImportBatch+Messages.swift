@@ -29,7 +29,9 @@ extension ImportBatch {
         return found.message.number
     }
 
-    func run(_ record: TransferMessage, _ source: String, _ digest: [UInt8]) throws -> ImportOutcome {
+    func run(
+        _ record: TransferMessage, _ source: String, _ digest: [UInt8], _ sound: ImportedSound?
+    ) throws -> ImportOutcome {
         let clientID = try clientID(record.id, source)
         var target = try target(record.conversation, source)
         if let known = try store.importedMessage(clientID) {
@@ -55,7 +57,9 @@ extension ImportBatch {
         var message = try content(of: record, source, clientID, author, &conversation, &notes)
         conversation.lastNumber = message.number
         conversation.lastSentAt = message.sentAt
+        if let voice = record.voice, message.deletedAt == nil { message.voice = VoiceRecord(voice, sound, &notes) }
         try insert(&message, record, source, digest, &conversation, &notes)
+        if let sound { try insert(sound, of: message, record.voice) }
         if record.isPinned { try pin(message, in: &conversation, &notes) }
         try store.update(conversation)
         if target.record.isDone {
@@ -105,7 +109,6 @@ extension ImportBatch {
         if let call = record.call, !isDeleted {
             message.call = self.call(call, record.sentAt, source, &notes)
         }
-        if let voice = record.voice, !isDeleted, !isExpired { message.voice = VoiceRecord(voice) }
         if let notice = record.notice, !isDeleted, !isExpired {
             message.notice = try self.notice(notice, source, conversation.id, &notes)
         }
@@ -246,17 +249,5 @@ extension ImportBatch {
             }
         }
         return result + rest
-    }
-}
-
-extension VoiceRecord {
-    /// Its audio is not in the file.
-    fileprivate init(_ voice: TransferVoice) {
-        self.init(
-            file: nil,
-            audio: VoiceAudio(
-                durationMs: Int(clamping: voice.durationMs), byteCount: 0, contentType: "audio/ogg", waveform: [],
-                level: -127),
-            transcript: voice.transcript.map { .complete(language: voice.language, text: $0, segments: nil) })
     }
 }

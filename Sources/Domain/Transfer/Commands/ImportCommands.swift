@@ -12,6 +12,12 @@ package struct ImportCommands: Sendable {
 
     package init(secrets: any SecretSource) { self.secrets = secrets }
 
+    /// Whether a message was imported before.
+    package func has(_ message: String, of source: String, in store: some ImportStore) throws -> Bool {
+        let batch = ImportBatch(store: store, secrets: secrets)
+        return try store.importedMessage(batch.clientID(message, source)) != nil
+    }
+
     /// Runs the steps in order. Those that are refused change nothing; an error that is thrown is one of the storage.
     ///
     /// - Parameter continues: whether a conversation goes on after something of it was refused.
@@ -54,13 +60,13 @@ final class ImportBatch<Store: ImportStore> {
 
     func run(_ step: ImportStep) throws -> ImportOutcome {
         switch step {
-        case .record(let record, let source):
+        case .record(let record, let source, let sound):
             // Of the record, not of the line: neither spaces nor the order of members matter.
             let digest = secrets.digest(String(decoding: record.json(), as: UTF8.self))
             switch record {
             case .user(let user): return try run(user, source, digest)
             case .conversation(let conversation): return try run(conversation, source, digest)
-            case .message(let message): return try run(message, source, digest)
+            case .message(let message): return try run(message, source, digest, sound)
             case .member(let member): return try run(member, source, digest)
             case .own(let own): return try run(own, source, digest)
             }

@@ -1,3 +1,6 @@
+package import Model
+package import Voice
+
 /// What became of a line.
 package enum ImportOutcome: Hashable, Sendable {
     case new
@@ -13,9 +16,21 @@ package enum ImportOutcome: Hashable, Sendable {
 
 /// A line to import, or the end of a conversation's lines.
 package enum ImportStep: Hashable, Sendable {
-    case record(TransferRecord, source: String)
+    /// With the sound of a voice message, if it is there.
+    case record(TransferRecord, source: String, sound: ImportedSound? = nil)
     /// All lines of a conversation were imported: its members are in it from now on.
     case finish(conversation: String, source: String)
+}
+
+/// A sound that was stored for a message that is imported.
+package struct ImportedSound: Hashable, Sendable {
+    package let file: FileID
+    package let audio: VoiceAudio
+
+    package init(file: FileID, audio: VoiceAudio) {
+        self.file = file
+        self.audio = audio
+    }
 }
 
 extension ImportStep {
@@ -23,13 +38,13 @@ extension ImportStep {
     var conversation: String? {
         switch self {
         case .finish(let id, let source): return TransferFormat.key("conversation", id, of: source)
-        case .record(let record, let source):
+        case .record(let record, let source, _):
             return record.conversation.map { TransferFormat.key("conversation", $0, of: source) }
         }
     }
 
     /// Whether its conversation would lack something without it.
-    var mayStop: Bool { if case .record(.own, _) = self { false } else { true } }
+    var mayStop: Bool { if case .record(.own, _, _) = self { false } else { true } }
 }
 
 /// Why a record cannot be imported.

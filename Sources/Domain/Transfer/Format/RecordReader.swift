@@ -67,6 +67,18 @@ struct RecordReader {
         return integer
     }
 
+    mutating func integers(_ name: String, in range: ClosedRange<Int64>, most: Int) throws(Problem) -> [Int] {
+        var integers: [Int] = []
+        for value in try optionalArray(name, most: most) ?? [] {
+            guard case .integer(let integer) = value, range.contains(integer) else {
+                throw .invalid(
+                    field(name), "\(field(name)) has whole numbers from \(range.lowerBound) to \(range.upperBound).")
+            }
+            integers.append(Int(integer))
+        }
+        return integers
+    }
+
     /// RFC 3339 in UTC, or milliseconds since 1970; not before 1970 and not after the year 9999.
     mutating func optionalTime(_ name: String) throws(Problem) -> Timestamp? {
         let time: Timestamp?

@@ -151,25 +151,6 @@ package enum TransferReader {
         return message
     }
 
-    private static func voice(_ reader: inout RecordReader) throws -> TransferVoice? {
-        guard var object = try reader.object("voice") else { return nil }
-        guard let durationMs = try object.optionalInteger("durationMs"), (0...TransferVoice.mostMs).contains(durationMs)
-        else {
-            throw Problem.invalid(
-                "voice.durationMs", "voice.durationMs is a whole number from 0 to \(TransferVoice.mostMs).")
-        }
-        var voice = TransferVoice(durationMs: durationMs)
-        voice.transcript = try object.optionalText("transcript").map {
-            try MessageText($0, field: "voice.transcript").text
-        }
-        voice.language = try object.optionalText("language")
-        guard voice.language?.utf8.count ?? 0 <= 35 else {
-            throw Problem.invalid("voice.language", "voice.language is a BCP 47 tag of at most 35 bytes.")
-        }
-        try object.end("A voice message")
-        return voice
-    }
-
     private static func call(_ reader: inout RecordReader) throws -> TransferCall? {
         guard var object = try reader.object("call") else { return nil }
         var call = TransferCall(kind: try word("kind", of: CallRecord.kinds, &object))
@@ -245,9 +226,11 @@ package enum TransferReader {
         var own = TransferOwn(
             conversation: try reader.id("conversation"), user: try reader.id("user"), message: try reader.id("message"))
         own.starredAt = try reader.optionalTime("starredAt")
+        own.listenedAt = try reader.optionalTime("listenedAt")
         own.isHidden = try reader.bool("hidden")
-        guard own.isHidden != (own.starredAt != nil) else {
-            throw Problem.invalid("hidden", "A line of type own has starredAt, or hidden: true.")
+        guard own.isHidden != (own.starredAt != nil || own.listenedAt != nil) else {
+            throw Problem.invalid(
+                "hidden", "A line of type own has starredAt and listenedAt or one of them, or hidden: true.")
         }
         return own
     }

@@ -122,6 +122,7 @@ extension TransferOwn {
         writer.member("user", user)
         writer.member("message", message)
         writer.member("starredAt", starredAt)
+        writer.member("listenedAt", listenedAt)
         writer.flag("hidden", isHidden)
     }
 }
@@ -143,8 +144,23 @@ extension TransferVoice {
         writer.name("voice")
         writer.object { writer in
             writer.member("durationMs", durationMs)
+            writer.member("file", file)
+            if !waveform.isEmpty {
+                writer.name("waveform")
+                writer.array(waveform) { $0.write(Int64($1)) }
+            }
+            writer.member("level", level.map { Int64($0) })
             writer.member("transcript", transcript)
             writer.member("language", language)
+            guard !segments.isEmpty else { return }
+            writer.name("segments")
+            writer.array(segments) { writer, segment in
+                writer.object { writer in
+                    writer.member("start", segment.start)
+                    writer.member("end", segment.end)
+                    writer.member("text", segment.text)
+                }
+            }
         }
     }
 }

@@ -174,16 +174,33 @@ package struct TransferCall: Hashable, Sendable {
     package init(kind: String) { self.kind = kind }
 }
 
-/// What is told of a voice message, whose audio is not in the file.
+/// What is told of a voice message. Its sound is in a file of its own.
 package struct TransferVoice: Hashable, Sendable {
     package static let mostMs: Int64 = 86_400_000
+    package static let maxSegments = 10_000
 
     package var durationMs: Int64
+    /// The name of its sound, in the folder beside the file; nil if there is none.
+    package var file: String?
+    /// Peak levels of at most a hundred equal parts, 0 to 100.
+    package var waveform: [Int] = []
+    /// The average level in dBFS: 0 to -127.
+    package var level: Int?
     /// The words that were recognized.
     package var transcript: String?
     package var language: String?
+    /// The words with their times.
+    package var segments: [FileTranscript.Segment] = []
 
     package init(durationMs: Int64) { self.durationMs = durationMs }
+
+    /// The name of the file of a sound that this server has.
+    package static func fileName(of file: FileID) -> String { file.text + ".ogg" }
+
+    /// The sound that a name is of; nil if it is of another server.
+    package static func file(named name: String) -> FileID? {
+        name.hasSuffix(".ogg") ? FileID(String(name.dropLast(4))) : nil
+    }
 }
 
 package struct TransferMember: Hashable, Sendable {
@@ -223,6 +240,8 @@ package struct TransferOwn: Hashable, Sendable {
     package var user: String
     package var message: String
     package var starredAt: Timestamp?
+    /// When they first listened to it, of a voice message.
+    package var listenedAt: Timestamp?
     package var isHidden = false
 
     package init(conversation: String, user: String, message: String) {

@@ -10,8 +10,9 @@ package enum ExportOperations {
                 name: "conversations.export", method: .get, path: "/v1/conversations/{conversation}/export",
                 summary:
                     "The conversation as the user sees it, as a file of JSON Lines: an object on each line, with users, "
-                    + "members and messages, as /docs/moving describes. It has no passwords and no addresses. A user may have "
-                    + "one at a time. A response that ends early is not complete.",
+                    + "members and messages, as /docs/moving describes. It has no passwords and no addresses; the sounds of "
+                    + "voice messages have links of their own. A user may have one at a time. A response that ends early is "
+                    + "not complete.",
                 tag: "conversations", parameters: [ConversationOperations.conversation],
                 outcomes: [
                     .init(
