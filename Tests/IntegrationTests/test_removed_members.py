@@ -29,7 +29,7 @@ async def packets(one: Participant) -> int:
     return sum(report.packetsReceived for report in stats.values() if report.type == "transport")
 
 
-def test_a_removed_member_hears_nothing_any_more(make_server):
+def test_a_removed_member_receives_nothing_any_more(make_server):
     server = make_server({"limits": GENEROUS["limits"] | {"friendRequestsPerHour": 10_000}})
     people = server.users(3)
     for other in people[1:]:

@@ -103,8 +103,8 @@ struct QueuedWriteScenarios {
         #expect(try await third.messages(in: here).scheduled().map(\.text) == ["later, changed"])
         let received = await state(of: ben.messages(in: here)) { $0.messages.count == 5 }
         #expect(received?.messages.map(\.id) == sent.messages.map(\.id))
-        let heard = try #require(received?.messages[2].message)
-        #expect(try await ben.audio(of: heard).starts(with: Data("OggS".utf8)))
+        let played = try #require(received?.messages[2].message)
+        #expect(try await ben.audio(of: played).starts(with: Data("OggS".utf8)))
         for client in [third, ben] { await client.close() }
         withExtendedLifetime(server) {}
     }

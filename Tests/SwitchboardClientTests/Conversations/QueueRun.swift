@@ -5,7 +5,7 @@ import Testing
 
 /// An app that writes all kinds of things, while answers are lost and the process is killed; and what is to come of it.
 struct QueueRun {
-    enum Wish: Hashable {
+    enum Outcome: Hashable {
         case text(String)
         /// With any text.
         case forwarded
@@ -21,7 +21,7 @@ struct QueueRun {
     var conversations: [ConversationID] = ["c1", "c2"]
     /// The messages in the order in which they were written.
     var written: [ConversationID: [MessageClientID]] = [:]
-    var wanted: [MessageClientID: Wish] = [:]
+    var wanted: [MessageClientID: Outcome] = [:]
     /// Messages that have lost their position: they were refused, or are sent later.
     var unordered: Set<MessageClientID> = []
     var states: [QueueServer.StateKey: QueueServer.StateValue] = [:]
@@ -111,9 +111,9 @@ struct QueueRun {
 
     mutating func anyConversation() -> ConversationID { conversations.randomElement(using: &random) ?? "c1" }
 
-    mutating func write(_ clientID: MessageClientID, _ wish: Wish, in app: ConversationID) {
+    mutating func write(_ clientID: MessageClientID, _ outcome: Outcome, in app: ConversationID) {
         written[app, default: []].append(clientID)
-        wanted[clientID] = wish
+        wanted[clientID] = outcome
     }
 
     private mutating func pump() {
