@@ -275,7 +275,12 @@ let package = Package(
                 "Model",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
-        tests("WebAPITests", ["TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", httpTypes]),
+        tests(
+            "WebAPITests",
+            [
+                "TestSupport", "WebAPI", "MediaFiles", "Model", "Realtime", "Wire", hummingbird, hummingbirdServer,
+                httpTypes, nioCore,
+            ]),
         tests(
             "LoadTests",
             [

@@ -10,24 +10,23 @@ const FIELDS = [
     "packetsReceived", "packetsLost", "retransmittedPacketsReceived", "nackCount", "pliCount", "frameHeight",
     "framesDecoded", "freezeCount", "totalFreezesDuration", "totalSamplesReceived", "concealedSamples",
 ];
-import("/scripts/calls.js").then(({ calls }) => {
-    window.arrivals = [];
-    let starved = 0;
-    let due = performance.now();
-    const sample = async () => {
-        starved += Math.max(0, performance.now() - due - 150) / 1000;
-        due = performance.now();
-        const reports = [...(await window.peers.at(-1).getStats()).values()];
-        const streams = {};
-        for (const { user, kind, track } of calls.current?.received ?? []) {
-            const one = reports.find((one) => one.type === "inbound-rtp" && one.trackIdentifier === track.id);
-            if (one) streams[`${user} ${kind}`] = Object.fromEntries(FIELDS.map((name) => [name, one[name] ?? 0]));
-        }
-        window.arrivals.push({ at: performance.now() / 1000, starved, streams });
-        setTimeout(sample, 100);
-    };
-    sample().then(done);
-});
+const { calls } = globalThis.switchboard;
+window.arrivals = [];
+let starved = 0;
+let due = performance.now();
+const sample = async () => {
+    starved += Math.max(0, performance.now() - due - 150) / 1000;
+    due = performance.now();
+    const reports = [...(await window.peers.at(-1).getStats()).values()];
+    const streams = {};
+    for (const { user, kind, track } of calls.current?.received ?? []) {
+        const one = reports.find((one) => one.type === "inbound-rtp" && one.trackIdentifier === track.id);
+        if (one) streams[`${user} ${kind}`] = Object.fromEntries(FIELDS.map((name) => [name, one[name] ?? 0]));
+    }
+    window.arrivals.push({ at: performance.now() / 1000, starved, streams });
+    setTimeout(sample, 100);
+};
+sample().then(done);
 """
 
 BETWEEN = "return window.arrivals.filter(({ at }) => at >= arguments[0] && at < (arguments[1] ?? Infinity))"

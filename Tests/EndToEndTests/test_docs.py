@@ -80,12 +80,7 @@ def test_the_first_call(browser, url):
 def test_a_client_listens_and_sees_changes(browser, url):
     """The example of the guide, in a page of the same origin."""
     ann = Person(browser, url, "Ann Abel").sign_up()
-    token = browser.driver.execute_async_script(
-        """
-        const done = arguments[0];
-        import("/scripts/credentials.js").then(({ credentials }) => done(credentials.accessToken));
-        """
-    )
+    token = browser.driver.execute_script("return globalThis.switchboard.credentials.accessToken")
     assert ann and token
     lines = run(browser, url, "resume.js", token)
     browser.wait("a snapshot", lambda: lines() == ["snapshot user"])

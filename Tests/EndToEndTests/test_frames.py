@@ -7,8 +7,7 @@ from switchboard_tests.browsers.pages import Person
 # The page's own socket sends a request that does not exist.
 WRONG = """
 const [done] = arguments;
-import("/scripts/realtime.js").then(({ realtime }) => realtime.request("calls.nothing"))
-    .then(() => done(null), ({ type }) => done(type));
+globalThis.switchboard.realtime.request("calls.nothing").then(() => done(null), ({ type }) => done(type));
 """
 
 

@@ -17,8 +17,7 @@ def manifest(person, call):
     """The only recording of a call, as the page's user gets it."""
     script = """
     const [call, done] = arguments;
-    import("/scripts/requests.js")
-        .then(async ({ request }) => done((await request("calls.recordings", { call })).recordings));
+    globalThis.switchboard.request("calls.recordings", { call }).then(({ recordings }) => done(recordings));
     """
     [recording] = person.driver.execute_async_script(script, call)
     return recording

@@ -46,8 +46,7 @@ def ann(browsers, url):
 
 REQUEST = """
 const [name, params, done] = arguments;
-import("/scripts/requests.js").then(({ request }) => request(name, params))
-    .then(done, (error) => done({ error: String(error) }));
+globalThis.switchboard.request(name, params).then(done, (error) => done({ error: String(error) }));
 """
 
 

@@ -43,6 +43,7 @@ struct ServiceGraph: Sendable {
         let gatewaySettings = try GatewaySettings(configuration)
         let connections = try ConnectionSettings(configuration)
         let admin = try AdminSettings(configuration)
+        let client = try WebClientSettings(configuration)
         if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
         transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
@@ -149,7 +150,7 @@ struct ServiceGraph: Sendable {
                 handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
                 Self.api(
-                    configuration, table, hub, realtime, authenticator, connections, certificate, readiness))
+                    configuration, client, table, hub, realtime, authenticator, connections, certificate, readiness))
             services.append(
                 MessageEraser(
                     store: storage.store, commands: product.conversations.commands,
@@ -275,9 +276,9 @@ struct ServiceGraph: Sendable {
     }
 
     private static func api(
-        _ configuration: ServerConfiguration, _ table: RouteTable, _ hub: RealtimeHub, _ realtime: RealtimeServices,
-        _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings, _ certificate: LiveCertificate?,
-        _ readiness: Readiness
+        _ configuration: ServerConfiguration, _ client: WebClientSettings, _ table: RouteTable, _ hub: RealtimeHub,
+        _ realtime: RealtimeServices, _ authenticator: RequestAuthenticator, _ connections: ConnectionSettings,
+        _ certificate: LiveCertificate?, _ readiness: Readiness
     ) -> any Service {
         let origins = configuration[\.http.allowedOrigins]
         let router = Router(context: WebContext.self)
@@ -285,10 +286,11 @@ struct ServiceGraph: Sendable {
         router.add(middleware: RequestMiddleware())
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
+        if let directory = client.directory { router.add(middleware: WebDirectory(directory)) }
         table.register(on: router)
         addDocuments(table, hub.limits, to: router)
         HealthRoutes(readiness: readiness).register(on: router)
-        WebFiles.client.register(on: router)
+        if client.directory == nil { WebFiles.client.register(on: router) }
         EventStreamRoutes(handler: EventStreamHandler(hub: hub, services: realtime), authenticator: authenticator)
             .register(on: router)
 

@@ -82,6 +82,7 @@ final class Reloader: Sendable {
         // Settings that wait for a restart must be valid too, or the restart would fail.
         _ = try CertificateFiles(read, of: .api)
         _ = try AdminSettings(read)
+        _ = try WebClientSettings(read)
         _ = try GatewaySettings(read)
         _ = try ConnectionSettings(read)
         _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)

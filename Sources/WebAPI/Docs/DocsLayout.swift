@@ -48,10 +48,12 @@ struct DocsLayout {
         html.element("title", "\(page.title) · Switchboard")
         html.void("meta", [("name", "description"), ("content", MarkdownInline.plain(page.summary))])
         html.void("link", [("rel", "icon"), ("href", "/favicon.svg")])
-        html.void("link", [("rel", "stylesheet"), ("href", "/styles/base.css")])
-        html.void("link", [("rel", "stylesheet"), ("href", "/docs/docs.css")])
-        html.element("script", [("type", "module"), ("src", "/docs/search.js")], "")
+        html.void("link", [("rel", "stylesheet"), ("href", Self.path(of: "/docs/assets/docs.css"))])
+        html.element("script", [("type", "module"), ("src", Self.path(of: "/docs/assets/search.js"))], "")
     }
+
+    /// Where an embedded file is served.
+    private static func path(of name: String) -> String { WebFiles.docs[name]?.path ?? name }
 
     private func addHeader(to html: inout HTML) {
         html.element("header", [("class", "bar")]) { html in

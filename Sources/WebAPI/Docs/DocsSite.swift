@@ -8,7 +8,7 @@ import NIOCore
 /// Static pages that can be read without script, under the web client's content security policy. They are rendered once,
 /// in the background of the start.
 package struct DocsSite: Sendable {
-    private let files: Task<[String: WebFiles.File], Never>
+    private let files: Task<[String: WebFile], Never>
 
     package init(
         openAPI: OpenAPIDocument, asyncAPI: AsyncAPIDocument, settings: [DocsSetting], version: String
@@ -17,12 +17,15 @@ package struct DocsSite: Sendable {
             let pages = Self.pages(openAPI: openAPI, asyncAPI: asyncAPI, settings: settings)
             let layout = DocsLayout(pages: pages, version: version)
             let html = (pages + [Self.missing]).map { page in
-                WebFiles.file(
-                    page.path, "text/html; charset=utf-8", ByteBuffer(string: layout.html(of: page)))
+                WebFile(
+                    page.path, contentType: "text/html; charset=utf-8",
+                    bytes: ByteBuffer(string: layout.html(of: page)))
             }
-            let index = WebFiles.file(
-                "/docs/search.json", "application/json", ByteBuffer(string: layout.searchIndex.encoded))
-            return Dictionary((html + [index]).map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+            let index = WebFile(
+                "/docs/search.json", contentType: "application/json",
+                bytes: ByteBuffer(string: layout.searchIndex.encoded))
+            let all = WebFiles.docs.values + html + [index]
+            return Dictionary(all.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         }
     }
 
@@ -60,11 +63,11 @@ package struct DocsSite: Sendable {
     private func response(to request: Request) async -> Response {
         let files = await files.value
         let path = request.uri.path.hasSuffix("/") ? String(request.uri.path.dropLast()) : request.uri.path
-        if path != Self.missing.path, let file = WebFiles.docs[path] ?? files[path] {
-            return WebFiles.response(with: file, to: request)
+        if path != Self.missing.path, let file = files[path] {
+            return file.response(to: request)
         }
         guard let missing = files[Self.missing.path] else { return Response(status: .notFound) }
-        var response = WebFiles.response(with: missing, to: request)
+        var response = missing.response(to: request)
         response.status = .notFound
         return response
     }

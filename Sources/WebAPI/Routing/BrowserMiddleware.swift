@@ -33,7 +33,7 @@ package struct BrowserMiddleware: RouterMiddleware {
         }
         if let origin {
             response.headers[.accessControlAllowOrigin] = origin
-            response.headers[.vary] = "Origin"
+            response.headers[values: .vary].append("Origin")
             response.headers[.accessControlExposeHeaders] =
                 "Switchboard-Request, Retry-After, RateLimit, RateLimit-Policy, Location, ETag, Link, Accept-Patch, "
                 + "Accept-Post, Accept-Ranges, Content-Range"

@@ -6,18 +6,23 @@
 
 /// One file of the web client, embedded when this target is compiled. Everything lives as long as the process.
 struct web_file {
-    /// As in the URL: "/index.html", "/scripts/main.js".
+    /// What the file is: "/index.html", "/assets/app.js".
+    const char *name;
+    /// Where it is served. The same as the name, or with a hash of the content: "/assets/app-0123456789ab.js".
     const char *path;
     /// "text/html; charset=utf-8"
     const char *content_type;
     const uint8_t *bytes;
     size_t length;
+    /// The same bytes compressed with gzip; NULL for what is compressed by itself, such as pictures.
+    const uint8_t *compressed_bytes;
+    size_t compressed_length;
 };
 
 /// How many files there are.
 size_t web_file_count(void);
 
-/// The file at an index below `web_file_count()`, in order of their paths; NULL beyond.
+/// The file at an index below `web_file_count()`, in order of their names; NULL beyond.
 const struct web_file *web_file_at(size_t index);
 
 #endif

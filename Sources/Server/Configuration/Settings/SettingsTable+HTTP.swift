@@ -29,6 +29,9 @@ extension SettingsTable {
         let proxyProtocol = Setting<[String]>(
             "http.proxyProtocol", default: [],
             "Addresses or ranges of load balancers that begin connections with a PROXY header, version 2, before TLS.")
+        let webDirectory = Setting<String>(
+            "http.webDirectory", default: "",
+            "Folder of a web client that is served instead of the one in the binary: an index.html and what it loads.")
         let limits = HTTPLimits()
     }
 

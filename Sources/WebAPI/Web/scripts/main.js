@@ -1,13 +1,15 @@
 // Entry point: restores the sign-in, and shows the pages with calls and rings above them.
 
-import { exchange, serverInfo } from "./api.js";
+import { exchange, serverInfo, signUp } from "./api.js";
 import { calls } from "./calls.js";
 import { credentials } from "./credentials.js";
 import { h, toast } from "./dom.js";
 import { markFeatures } from "./features.js";
 import { endpoint } from "./identity.js";
 import { inbox } from "./inbox.js";
+import { preferences } from "./preferences.js";
 import { realtime } from "./realtime.js";
+import { request } from "./requests.js";
 import { resetThreads } from "./thread.js";
 import { showCalls } from "./views/stage.js";
 import { showRings } from "./views/incoming.js";
@@ -15,6 +17,9 @@ import { closeShell, showShell } from "./views/shell.js";
 import { showWelcome } from "./views/welcome.js";
 
 const root = document.getElementById("app");
+
+/** For the console, and for tests: what the page holds, and any request. */
+globalThis.switchboard = { calls, credentials, preferences, realtime, request, signUp };
 
 async function begin() {
     credentials.load();

@@ -100,7 +100,7 @@ class Firefox:
     """The interface of browser.Browser."""
 
     # Scripts of tests run in an isolated sandbox.
-    shares_modules = False
+    shares_globals = False
 
     def __init__(self, name: str, driver: Driver) -> None:
         self.name = name

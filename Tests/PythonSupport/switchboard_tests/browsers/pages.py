@@ -81,14 +81,14 @@ const done = arguments[arguments.length - 1];
 # Does what submitting the form does.
 SIGN_UP = """
 const [form, saveData, done] = arguments;
-const parts = ["api", "credentials", "preferences"].map((one) => import(`/scripts/${one}.js`));
-Promise.all(parts).then(async ([{ signUp }, { credentials }, { preferences }]) => {
-    preferences.set("saveData", saveData);
-    credentials.begin(await signUp({ ...form, languages: navigator.languages.slice(0, 3) }), true);
+const { credentials, preferences, signUp } = globalThis.switchboard;
+preferences.set("saveData", saveData);
+signUp({ ...form, languages: navigator.languages.slice(0, 3) }).then((made) => {
+    credentials.begin(made, true);
 }).then(() => done(null), (error) => done(String(error)));
 """
 
-# What the page has kept of its sign-in, read where it is kept: Firefox runs scripts of tests without modules.
+# What the page has kept of its sign-in, read where it is kept: Firefox runs scripts of tests without its globals.
 CREDENTIALS = """
 const stores = [sessionStorage, localStorage];
 return JSON.parse(stores.map((one) => one.getItem("switchboard.credentials")).find(Boolean));
@@ -98,9 +98,9 @@ return JSON.parse(stores.map((one) => one.getItem("switchboard.credentials")).fi
 # The video quality that the server has noted as this page's preference for the others' cameras, by their names.
 PREFERENCES = """
 const [done] = arguments;
-Promise.all([import("/scripts/calls.js"), import("/scripts/requests.js")]).then(async ([{ calls }, { request }]) => {
-    const call = calls.current;
-    const { slots } = await request("calls.slots", { call: call.id, slots: {} });
+const { calls, request } = globalThis.switchboard;
+const call = calls.current;
+request("calls.slots", { call: call.id, slots: {} }).then(({ slots }) => {
     const sections = window.peers.flatMap((peer) => peer.getTransceivers());
     const mids = new Map(sections.map((one) => [one.receiver, one.mid]));
     const names = new Map(call.people.map((one) => [one.user, one.displayName]));
@@ -177,7 +177,7 @@ class Person:
     def sign_up(self, save_data: bool = False) -> Person:
         """Creates the account, without the form where possible. With `save_data` the video is small, which needs less
         CPU time."""
-        if not self.browser.shares_modules:
+        if not self.browser.shares_globals:
             return self.sign_up_by_form(save_data)
         self.browser.open(self.url)
         self.find("#sign-in-form")
