@@ -38,6 +38,14 @@ def pytest_runtest_makereport(item, call):
                 report.sections.append((f"browser {one.name}", one.state()))
 
 
+@pytest.fixture(autouse=True)
+def pages_keep_the_policy():
+    """Fails the test during which a page has violated its content security policy."""
+    yield
+    found = {one.name: one.take_violations() for one in Browser.living}
+    assert not any(found.values()), found
+
+
 @pytest.fixture(scope="session")
 def server(request, tmp_path_factory):
     if request.config.getoption("--url"):

@@ -163,4 +163,4 @@ def test_photos_are_counted(make_server):
 
 def test_the_page_loads_pictures_from_nowhere_else(server):
     policy = HTTP.get(server.url + "/").headers["content-security-policy"]
-    assert "img-src 'self' data:;" in policy and "https:" not in policy
+    assert "img-src 'self' data: blob:;" in policy and "https:" not in policy

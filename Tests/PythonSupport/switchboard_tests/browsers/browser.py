@@ -62,6 +62,13 @@ WATCH_PEERS = """
 })();
 """
 
+# Logs what the content security policy has refused.
+WATCH_POLICY = """
+addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, sample, sourceFile, lineNumber }) => {
+    console.error("policy violation:", effectiveDirective, blockedURI, sample, `${sourceFile}:${lineNumber}`);
+});
+"""
+
 MEDIA = """
 const done = arguments[arguments.length - 1];
 (async () => {
@@ -125,8 +132,8 @@ def lower_priority() -> None:
 
 class Browser:
     living: ClassVar[list[Browser]] = []
-    # Scripts of tests share the page's modules.
-    shares_modules = True
+    # Scripts of tests see the page's globals, such as `switchboard`.
+    shares_globals = True
 
     def __init__(
         self,
@@ -151,10 +158,13 @@ class Browser:
         )
         self.name = name
         self.driver = webdriver.Chrome(options, service)
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
+        self.watch_tab()
         self.resize(DESK)
         self.set_dark(dark)
         self.frames = PageFrames()
+        # What the pages have logged, and which of that were violations of their content security policy.
+        self.console: list[str] = []
+        self.violations: list[str] = []
         asyncapi.readers.append(self.check_frames)
         Browser.living.append(self)
 
@@ -192,7 +202,7 @@ class Browser:
         """Opens another tab of the same profile and returns its handle and the one before."""
         before = self.driver.current_window_handle
         self.driver.switch_to.new_window("tab")
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS})
+        self.watch_tab()
         self.driver.get(url)
         return self.driver.current_window_handle, before
 
@@ -205,6 +215,22 @@ class Browser:
             self.driver.switch_to.window(handle)
             self.driver.close()
         self.driver.switch_to.window(first)
+
+    def watch_tab(self) -> None:
+        """Runs the scripts that watch in every page of this tab."""
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH_PEERS + WATCH_POLICY})
+
+    def read_console(self) -> None:
+        """Takes what the pages have logged since the last time."""
+        lines = [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
+        self.violations += [line for line in lines if "policy violation:" in line]
+        self.console = [*self.console, *lines][-40:]
+
+    def take_violations(self) -> list[str]:
+        """The violations of the pages' content security policy since the last time."""
+        self.read_console()
+        taken, self.violations = self.violations, []
+        return taken
 
     def check_frames(self) -> None:
         """Checks the realtime frames of all pages since the last time."""
@@ -232,7 +258,8 @@ class Browser:
     def state(self) -> str:
         """The page's text and console, for a failed test."""
         text = self.driver.execute_script(SHOWN)
-        log = "\n".join(entry["message"][:200] for entry in self.driver.get_log("browser")[-40:])  # type: ignore[no-untyped-call]
+        self.read_console()
+        log = "\n".join(line[:200] for line in self.console)
         return f"--- page\n{text}\n--- console\n{log}\n--- media\n{self.media()}"
 
     # Media
