@@ -60,7 +60,7 @@ def test_text_is_no_program(browser, url):
     browser.driver.get(url)
     assert browser.driver.execute_async_script("""
         const [done] = arguments;
-        addEventListener("securitypolicyviolation", ({ effectiveDirective }) => done(effectiveDirective), { once: true });
+        addEventListener("securitypolicyviolation", (event) => done(event.effectiveDirective), { once: true });
         const timer = window.setTimeout;
         try { timer("document.title = 'owned'", 0); } catch { /* Trusted Types throws. */ }
     """) in ("require-trusted-types-for", "script-src")
