@@ -133,6 +133,15 @@ def test_nothing_else_of_the_disk_is_served(other, path):
         assert response.status in (400, 404), response.read()
 
 
+def test_a_folder_has_its_own_worker_or_one_that_leaves(other, folder):
+    """A browser that has the worker of the client in the binary would keep it, and its page, without another one."""
+    worker = HTTP.get(other.url + "/worker.js")
+    assert worker.headers["content-type"].startswith("text/javascript") and "unregister" in worker.text
+    (folder / "worker.js").write_text("// Ours.\n")
+    assert HTTP.get(other.url + "/worker.js").text == "// Ours.\n"
+    (folder / "worker.js").unlink()
+
+
 def test_the_plain_modules_of_the_source_are_a_client(make_server):
     server = make_server({"http": {"webDirectory": str(WEB)}})
     names = assets(HTTP.get(server.url + "/").text)

@@ -6,8 +6,11 @@
 #include "../../../.build/web/files.inc"
 #else
 #error "The web client has not been bundled: run Scripts/web (it needs esbuild, which Scripts/setup installs), or build with Scripts/build, which runs it."
+static const char build[] = "";
 static const struct web_file files[1];
 #endif
+
+const char *web_build(void) { return build; }
 
 size_t web_file_count(void) { return sizeof files / sizeof files[0]; }
 

@@ -54,7 +54,8 @@ struct ServiceGraph: Sendable {
         let lastSeen = LastSeenRecorder(clock: Timestamp.systemClock)
         let hub = RealtimeHub(
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, limits: RealtimeLimits(configuration),
-            serverVersion: ServerVersion.text, recorder: lastSeen,
+            serverVersion: ServerVersion.text, clientBuild: client.directory == nil ? WebFiles.build : nil,
+            recorder: lastSeen,
             logger: Logger(label: "realtime"), clock: Timestamp.systemClock)
         storage = try await StorageParts(
             directory: directory, isConnected: { hub.isConnected($0) }, isListened: { hub.isListened($0) },

@@ -31,7 +31,14 @@ package struct WebDirectory: RouterMiddleware {
             // No escapes, which no file of a client needs, and nothing that is hidden, such as `.git`. What is above the
             // folder has both dots.
             guard !request.uri.path.contains("%"), !request.uri.path.contains("/.") else { throw missing }
-            var response = try await files.handle(request, context: context) { _, _ in throw missing }
+            var response: Response
+            do {
+                response = try await files.handle(request, context: context) { _, _ in throw missing }
+            } catch let missing as any HTTPResponseError where missing.status == .notFound {
+                // A browser would keep the worker of the client in the binary, and its page, where none is found.
+                guard request.uri.path == "/worker.js", let worker = WebFiles.plainWorker else { throw missing }
+                response = worker.response(to: request)
+            }
             response.headers[.cacheControl] = "no-cache"
             response.headers[.contentSecurityPolicy] = ContentSecurityPolicy.text
             return response

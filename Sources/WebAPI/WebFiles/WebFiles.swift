@@ -11,7 +11,7 @@ package struct WebFiles: Sendable {
 
     /// The web client, at `/`.
     package static let client = WebFiles(index: ("/", "/index.html")) {
-        !$0.hasPrefix("/admin/") && !$0.hasPrefix("/docs/")
+        !$0.hasPrefix("/admin/") && !$0.hasPrefix("/docs/") && !$0.hasPrefix("/plain/")
     }
     /// The operator's page, at `/admin`.
     package static let admin = WebFiles(index: ("/admin", "/admin/index.html")) {
@@ -21,6 +21,12 @@ package struct WebFiles: Sendable {
     /// The files that `/docs` is made with, by their names.
     static let docs = Dictionary(
         embedded.filter { $0.name.hasPrefix("/docs/") }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// The name of the web client's build, which its page carries too.
+    package static let build = String(cString: web_build())
+
+    /// A service worker without a build: it removes itself and what earlier ones kept.
+    static let plainWorker = embedded.first { $0.name == "/plain/worker.js" }
 
     private static let embedded = (0..<web_file_count()).compactMap { file(at: $0) }
 

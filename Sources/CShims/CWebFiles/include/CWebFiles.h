@@ -19,6 +19,9 @@ struct web_file {
     size_t compressed_length;
 };
 
+/// The name of the web client's build: hexadecimal digits that change with any of its files.
+const char *web_build(void);
+
 /// How many files there are.
 size_t web_file_count(void);
 

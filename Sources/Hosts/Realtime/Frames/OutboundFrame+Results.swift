@@ -43,7 +43,7 @@ extension OutboundFrame {
     }
 
     /// `{"id":1,"result":{"session":"…","user":"…","endpoint":"…","heartbeat":20,"serverTime":"…",
-    /// "server":{"name":"Switchboard","version":"0.1.0"},"resumed":{…}}}`
+    /// "server":{"name":"Switchboard","version":"0.1.0","build":"…"},"resumed":{…}}}`
     static func hello(_ id: Int64, _ result: HelloResult) -> Self {
         Self(expecting: 384 + result.resumed.count * 64) { buffer in
             buffer.writeText(#"{"id":"#)
@@ -65,6 +65,10 @@ extension OutboundFrame {
             if let version = result.serverVersion {
                 buffer.writeText(#","server":{"name":"Switchboard","version":"#)
                 buffer.writeQuoted(version)
+                if let build = result.clientBuild {
+                    buffer.writeText(#","build":"#)
+                    buffer.writeQuoted(build)
+                }
                 buffer.writeText("}")
             }
             buffer.writeText(#","resumed":{"#)
@@ -116,6 +120,7 @@ struct HelloResult: Sendable {
     var heartbeat: TimeAmount
     var serverTime: Timestamp
     var serverVersion: String?
+    var clientBuild: String?
     /// The streams of the hello, and whether each is continued.
     var resumed: [(stream: StreamName, isContinued: Bool)]
 }

@@ -33,10 +33,11 @@ package final class RealtimeHub: Sendable {
     ///   - bus: The source of changes and events; presence is published on it.
     ///   - recorder: Is told who is there.
     ///   - serverVersion: For the results of hellos. Nil if it is not told.
+    ///   - clientBuild: The build of the web client that is served, told with the version.
     ///   - clock: Wall time.
     package init(
         eventLoopGroup: any EventLoopGroup, bus: any EventBus, limits: RealtimeLimits = RealtimeLimits(),
-        serverVersion: String? = nil, recorder: (any PresenceRecorder)? = nil,
+        serverVersion: String? = nil, clientBuild: String? = nil, recorder: (any PresenceRecorder)? = nil,
         logger: Logger = Logger(label: "realtime"),
         clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -45,7 +46,7 @@ package final class RealtimeHub: Sendable {
         self.bus = bus
         self.recorder = recorder
         presences = PresenceRegistry(grace: limits.presenceGrace)
-        rules = SessionRules(limits: limits, serverVersion: serverVersion)
+        rules = SessionRules(limits: limits, serverVersion: serverVersion, clientBuild: clientBuild)
         shards = eventLoopGroup.makeIterator().enumerated().map { SessionShard(index: $0.offset, loop: $0.element) }
         bus.subscribe { [weak self] message in
             switch message {

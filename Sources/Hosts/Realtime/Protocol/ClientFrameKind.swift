@@ -110,7 +110,12 @@ extension ClientFrameKind {
         .optional("secret", .text(), "The secret of a new endpoint, which the client stores."),
         .required("heartbeat", .integer(), "Seconds between the server's heartbeats."),
         .required("serverTime", .time),
-        .optional("server", .object([.required("name", .text()), .required("version", .text())])),
+        .optional(
+            "server",
+            .object([
+                .required("name", .text()), .required("version", .text()),
+                .optional("build", .text(), "The build of the web client that the server has."),
+            ])),
         .required(
             "resumed", .byStream(.choice(["ok", "reset"])),
             "For each resumed stream: `ok` if changes continue it, `reset` if a reset follows."),

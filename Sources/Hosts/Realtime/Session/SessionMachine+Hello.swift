@@ -82,6 +82,7 @@ extension SessionMachine {
         let helloResult = HelloResult(
             session: session, user: principal.user, endpoint: endpoint, newSecret: resuming.newSecret,
             heartbeat: limits.heartbeat, serverTime: wallClock, serverVersion: rules.serverVersion,
+            clientBuild: rules.clientBuild,
             resumed: resuming.requested.map { ($0, resuming.openings[$0]?.isContinued ?? false) })
         send(.hello(resuming.id, helloResult), into: &actions)
         actions.append(.becomeLive)

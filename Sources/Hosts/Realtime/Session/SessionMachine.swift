@@ -72,15 +72,18 @@ final class SessionRules: Sendable {
     let limits: RealtimeLimits
     /// The version of the server, for the results of hellos. Nil if it is not told.
     let serverVersion: String?
+    /// The build of the web client that the server serves, told with the version. Nil for another client.
+    let clientBuild: String?
     /// Makes the id of a request that the session rejects itself.
     let makeRequestID: @Sendable () -> RequestID
 
     init(
-        limits: RealtimeLimits, serverVersion: String? = nil,
+        limits: RealtimeLimits, serverVersion: String? = nil, clientBuild: String? = nil,
         makeRequestID: @escaping @Sendable () -> RequestID = { .make() }
     ) {
         self.limits = limits
         self.serverVersion = serverVersion
+        self.clientBuild = clientBuild
         self.makeRequestID = makeRequestID
     }
 }

@@ -11,7 +11,9 @@ import { preferences } from "./preferences.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { resetThreads } from "./thread.js";
+import { updates } from "./updates.js";
 import { showCalls } from "./views/stage.js";
+import { isolationText } from "./views/connection.js";
 import { showRings } from "./views/incoming.js";
 import { closeShell, showShell } from "./views/shell.js";
 import { showWelcome } from "./views/welcome.js";
@@ -31,12 +33,14 @@ async function begin() {
         toast(text);
     });
     calls.on("ended", ({ id, ending }) => console.info("call", id, "ended here:", ending));
+    realtime.on("hello", ({ server }) => updates.noteServer(server?.build));
     realtime.on("revoked", () => leave("This device was signed out."));
     credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
     credentials.on("signedIn", (signedIn) => {
         if (signedIn) enter(); else leave("You are signed out.");
     });
     if (credentials.isSignedIn) enter(); else await welcome();
+    await updates.start();
 }
 
 function enter() {
@@ -62,8 +66,9 @@ async function leave(text) {
 
 async function welcome() {
     let info = { signUp: "open" };
-    try { info = await serverInfo(); } catch { /* The form shows the error when it is sent. */ }
-    if (!credentials.isSignedIn) showWelcome(root, info);
+    let notice;
+    try { info = await serverInfo(); } catch { notice = isolationText(); }
+    if (!credentials.isSignedIn) showWelcome(root, info, { notice });
 }
 
 begin().catch((error) => {

@@ -21,7 +21,7 @@ const MAX_BACKOFF = 15_000;
 const MAX_BACKOFF_IN_CALL = 2_000;
 
 /**
- * Events: `state` (this), `snapshot` / `change` / `rows` / `event` / `reset` ({stream, …}), `refused`
+ * Events: `state` (this), `hello` (its result), `snapshot` / `change` / `rows` / `event` / `reset` ({stream, …}), `refused`
  * (a stream that may not be listened to), `revoked`, `replaced`.
  */
 class Realtime extends Emitter {
@@ -139,6 +139,7 @@ class Realtime extends Emitter {
             const result = await this.#sendRequest({ hello });
             if (socket !== this.#socket) return;
             setServerTime(result.serverTime);
+            this.emit("hello", result);
             this.#attempts = 0;
             this.#setState("online");
             const resumed = result.resumed ?? {};

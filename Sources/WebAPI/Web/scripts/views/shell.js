@@ -8,6 +8,7 @@ import { realtime } from "../realtime.js";
 import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
+import { watchConnection, watchUpdates } from "./connection.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
 import { inboxPage } from "./inbox.js";
@@ -37,12 +38,13 @@ export function showShell(root) {
     const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
     const open = h("div", { id: "open-calls", "aria-label": "Calls you can join", role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
+    const update = h("p", { id: "update", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": "Main" }, links), me),
-        h("div", { class: "column" }, banner, open, main)));
+        h("div", { class: "column" }, banner, update, open, main)));
 
     let page;
     const show = () => {
@@ -68,8 +70,8 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     addEventListener("hashchange", navigate);
-    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchOpenCalls(open),
-        watchUnread(links.find((link) => link.dataset.nav === "chats"))];
+    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchUpdates(update),
+        watchOpenCalls(open), watchUnread(links.find((link) => link.dataset.nav === "chats"))];
     stop = () => {
         removeEventListener("hashchange", navigate);
         unsubscribe.forEach((one) => one());
@@ -114,27 +116,4 @@ function watchUnread(link) {
     };
     show();
     return inbox.on("change", show);
-}
-
-/** Shows the banner after two seconds without the socket. */
-function watchConnection(banner) {
-    let timer;
-    const showBanner = () => {
-        banner.textContent = navigator.onLine ? "Reconnecting to the server…"
-            : "You’re offline. Calls in progress may continue, but new ones can’t be placed.";
-        banner.hidden = false;
-    };
-    const watch = (state) => {
-        document.documentElement.dataset.realtime = state;
-        if (state !== "online") {
-            // The state also changes between attempts: the two seconds count from the first loss.
-            timer ??= setTimeout(showBanner, 2_000);
-            return;
-        }
-        clearTimeout(timer);
-        timer = undefined;
-        banner.hidden = true;
-    };
-    watch(realtime.state);
-    return realtime.on("state", watch);
 }

@@ -5,12 +5,14 @@ import { credentials } from "../credentials.js";
 import { busy, button, field, h } from "../dom.js";
 import { errorMessage } from "../problems.js";
 
-export function showWelcome(root, server, mode = "sign-in") {
+/** `notice` says why the server cannot be reached; undefined if it can. */
+export function showWelcome(root, server, { mode = "sign-in", notice } = {}) {
     const canSignUp = server.signUp !== "closed";
     const isNew = mode === "sign-up" && canSignUp;
-    const other = (to) => () => showWelcome(root, server, to);
+    const other = (to) => () => showWelcome(root, server, { mode: to, notice });
     const form = isNew ? signUpForm(server) : signInForm();
     root.replaceChildren(h("main", { id: "main", class: "welcome" },
+        notice && h("p", { id: "offline", class: "banner", role: "status" }, notice),
         h("section", { class: "brand", "aria-label": "About" },
             h("img", { src: "/favicon.svg", alt: "", class: "logo" }),
             h("p", { class: "wordmark" }, "Switchboard"),
