@@ -1,70 +1,12 @@
 """Two people who write to each other: the list of conversations, and the thread of one."""
 
-import pathlib
-
-import axe_core_python
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.chats import accessible, menu, open_first, react, row, shows, start, write
 from switchboard_tests.browsers.pages import Person, together
 
-AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 MARKUP = "<img src=x onerror=\"document.title='no'\"> **bold** `code` https://x.example/a \u202edleif\u202c"
-
-
-def write(person: Person, text: str) -> None:
-    person.find("#write").send_keys(text, Keys.ENTER)
-
-
-def texts(person: Person) -> list[str]:
-    return [one.text for one in person.all("#messages .text")]
-
-
-def shows(person: Person, *want: str) -> None:
-    """Waits until the thread has these messages, all of them stored."""
-    person.browser.wait(
-        f"the messages {want}",
-        lambda: texts(person) == list(want) and not person.all("#messages [data-outgoing]"),
-    )
-
-
-def menu(person: Person, number: int, action: str) -> None:
-    person.click(f"#message-{number} [data-action=message-menu]")
-    person.click(f"#message-menu [data-action={action}]")
-
-
-def react(person: Person, number: int, emoji: str) -> None:
-    person.click(f"#message-{number} [data-action=message-menu]")
-    person.click(f'#message-menu [data-react="{emoji}"]')
-
-
-def row(person: Person, text: str) -> None:
-    person.says("#inbox .row", text)
-
-
-def open_first(person: Person) -> None:
-    person.click("#inbox .row a")
-    person.find("#messages")
-
-
-def accessible(person: Person, what: str) -> None:
-    person.driver.execute_script(AXE)
-    violations = person.driver.execute_async_script(
-        "axe.run(document).then(({ violations }) => arguments[0](violations))"
-    )
-    found = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in violations]
-    assert found == [], what
-    width, room = person.driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-    assert width <= room, f"{what} is wider than the window"
-
-
-def start(ann: Person, ben: Person) -> None:
-    """Ann starts a conversation with Ben."""
-    ann.go("chats")
-    ann.click("[data-action=new-chat]")
-    ann.pick([ben])
-    ann.click("#picker [data-choice=start]")
-    ann.find("#write")
 
 
 @pytest.fixture
@@ -132,7 +74,7 @@ def test_typing_unread_and_read(chat):
     ben.says("#inbox [data-count=unread]", "2")
     ben.says("[data-nav=chats] [data-count=chats]", "1")
     open_first(ben)
-    ann.says("#message-3 .seen", "read")
+    ann.find("#message-3 [data-receipt=read]")
     ben.go("chats")
     ben.gone("#inbox [data-count=unread]")
     ben.gone("[data-count=chats]")

@@ -70,3 +70,32 @@ def test_unread_conversations(run, rows, count):
         const { emptyInbox, applyInboxRows, unreadConversations } = await load("state/inbox.js");
         return unreadConversations(applyInboxRows(emptyInbox(), rows), Date.parse("2026-06-01T00:00:00Z"));
     """, rows=rows) == count
+
+
+def test_what_was_on_the_screen_is_not_unread_before_the_server_has_counted(run):
+    script = """
+        const { emptyInbox, applyInboxRows, notedRead, unreadConversations, unreadOf } = await load("state/inbox.js");
+        let inbox = notedRead(applyInboxRows(emptyInbox(), [row]), "a", 7);
+        const seen = [unreadConversations(inbox), unreadOf(inbox, inbox.rows.a).mentions, notedRead(inbox, "a", 6) === inbox];
+        inbox = applyInboxRows(inbox, [{ ...row, counter: 2, lastMessage: { number: 8 } }]);
+        return [...seen, unreadConversations(inbox)];
+    """
+    assert run(script, row=row("a", 1, unread=2, mentions=1, lastMessage={"number": 7})) == [0, 0, True, 1]
+
+
+def test_filters_and_the_archive(run):
+    rows = [
+        row("a", 1, 4, unread=1, conversation={"kind": "direct"}), row("b", 2, 3, conversation={"kind": "group"}),
+        row("c", 3, 2, conversation={"kind": "direct"}, membership={"state": "invited"}),
+        row("d", 4, 1, conversation={"kind": "group"}, membership={"archived": True}),
+    ]
+    script = """
+        const state = await load("state/inbox.js");
+        const inbox = state.applyArchivePage(state.applyInboxSnapshot(state.emptyInbox(), { conversations: rows.slice(0, 3) }),
+            { conversations: rows.slice(3), nextCursor: "next" });
+        const ids = (list) => list.map((one) => one.id).join("");
+        const filtered = (filter, kept) => ids(state.filteredRows(inbox, state.listedRows(inbox), filter, kept));
+        return [filtered("all"), filtered("unread"), filtered("unread", "b"), filtered("groups"), ids(state.archivedRows(inbox)),
+            inbox.archive.nextCursor];
+    """
+    assert run(script, rows=rows) == ["abc", "ac", "abc", "b", "d", "next"]

@@ -83,7 +83,8 @@ def test_marks(run):
         let thread = state.applyMarks(open([one]), [{ marks: { user: "ann", read: 5, delivered: 5 } }], "ann");
         thread = state.applyMarks(thread, [{ marks: { user: "ann", read: 3, delivered: 5 } },
             { marks: { user: "ben", delivered: 4, shown: [[1, 3]] } }], "ann");
-        return [thread.read, [1, 2, 3, 4].map((number) => state.readersOf(thread, number))];
+        const { readersOf } = await load("state/receipts.js");
+        return [thread.read, [1, 2, 3, 4].map((number) => readersOf(thread, number))];
     """
     assert run(script, one=message(1, 1)) == [5, [[], ["ben"], ["ben"], []]]
 

@@ -32,6 +32,8 @@ class Credentials extends Emitter {
     get session() { return this.#value?.session; }
     get accessToken() { return this.#value?.accessToken; }
     get isSignedIn() { return Boolean(this.#value); }
+    /** Where this sign-in is kept, and what belongs to it. */
+    get storage() { return this.#store; }
 
     /** Stores a new sign-in. */
     begin({ user, session, accessToken, refreshToken, expiresIn }, keep) {

@@ -64,9 +64,10 @@ export function announce(text) {
     requestAnimationFrame(() => { announcer.textContent = text; });
 }
 
-/** Shows a short message for a while. */
-export function toast(text, { error = false } = {}) {
-    const message = h("p", { class: error ? "toast error" : "toast" }, text);
+/** Shows a short message for a while, with an action, `{label, run}`, for which there is more time. */
+export function toast(text, { error = false, action } = {}) {
+    const message = h("p", { class: error ? "toast error" : "toast" }, text, action && h("button", { type: "button", class: "toast-action",
+        data: { action: "undo" }, onclick: () => { message.remove(); action.run(); } }, action.label));
     const toasts = document.getElementById("toasts");
     // A popover is in the top layer, above any open dialog.
     if (toasts.showPopover) {
@@ -75,7 +76,7 @@ export function toast(text, { error = false } = {}) {
         toasts.showPopover();
     }
     toasts.append(message);
-    setTimeout(() => message.remove(), Math.max(4_000, text.length * 90));
+    setTimeout(() => message.remove(), Math.max(action ? 8_000 : 4_000, text.length * 90));
 }
 
 /** Runs `work` once while its button shows that it is busy; an error goes to `report`. */

@@ -142,6 +142,9 @@ export function lengthText(milliseconds) {
 
 const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" });
+const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const datedDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
 /** The time today, `Yesterday, 14:05`, or the date. */
 export function whenText(text, now = new Date()) {
@@ -149,6 +152,25 @@ export function whenText(text, now = new Date()) {
     const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
     if (days === 0) return time.format(then);
     return `${days === 1 ? "Yesterday" : day.format(then)}, ${time.format(then)}`;
+}
+
+/** The time of the day. */
+export const timeText = (text) => time.format(new Date(text));
+
+/** `Today`, `Yesterday`, or the date. */
+export function dayText(text, now = new Date()) {
+    const then = new Date(text);
+    const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
+    if (days === 0 || days === 1) return days === 0 ? "Today" : "Yesterday";
+    return (then.getFullYear() === now.getFullYear() ? longDay : datedDay).format(then);
+}
+
+/** In a narrow list: the time today, `Yesterday`, or the date. */
+export function shortWhenText(text, now = new Date()) {
+    const then = new Date(text);
+    const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
+    if (days === 0) return time.format(then);
+    return days === 1 ? "Yesterday" : shortDay.format(then);
 }
 
 function midnight(date) { return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime(); }

@@ -1,105 +1,144 @@
-// One conversation that is shown: what its streams say, what is sent, and how far the user has read.
+// One conversation that is shown: what its streams say, what is done with its messages, and how far the user has read.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
-import { randomID } from "./identity.js";
-import { Problem, errorMessage } from "./problems.js";
+import { inbox } from "./inbox.js";
+import { outbox } from "./outbox.js";
+import { Problem } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
-import * as outgoing from "./state/outgoing.js";
+import { expired, nextExpiry } from "./state/disappearing.js";
+import * as past from "./state/past.js";
 import * as state from "./state/thread.js";
-import { applyTyping, currentWriters, nextStop } from "./state/writers.js";
+import { watch } from "./watches.js";
+import { writers } from "./writers.js";
 
 const PAGE = 50;
 const TYPING_INTERVAL = 2_000;
 const MARK_DELAY = 300;
-
-/** Messages that were not sent when their conversation was closed, by its id. */
-const unsent = new Map();
-
-/** Forgets what was not sent: somebody else may sign in. */
-export function resetThreads() { unsent.clear(); }
+/** The longest time that a timer takes. */
+const LONGEST_WAIT = 2 ** 31 - 1;
 
 /** Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be read). */
 export class Thread extends Emitter {
     state = state.emptyThread();
-    writers = {};
-    outgoing;
     #requested = new Set();
     #sounds = new Map();
     #unsubscribe;
-    #isSending = false;
+    #watches = [];
+    #loading;
     #typingAt = -Infinity;
-    #typingTimer;
+    #readUpTo = 0;
     #markTimer;
+    #expiryTimer;
+    #wasOnline = realtime.isOnline;
 
     constructor(id) {
         super();
         this.id = id;
-        this.outgoing = unsent.get(id) ?? [];
         this.#unsubscribe = [
             realtime.on("snapshot", (frame) => this.#receiveSnapshot(frame)),
             realtime.on("rows", (frame) => this.#receiveRows(frame)),
-            realtime.on("event", ({ stream, data }) => { if (stream === `typing:${id}`) this.#receiveTyping(data); }),
             realtime.on("reset", ({ stream, reason }) => {
                 if (stream === this.#stream && reason === "access") this.#read();
             }),
             realtime.on("refused", ({ stream, error }) => { if (stream === this.#stream) this.#read(error); }),
-            realtime.on("state", (now) => { if (now === "online") this.#retryAll(); }),
+            realtime.on("state", (now) => this.#handleConnection(now)),
+            outbox.on("change", (conversation) => { if (conversation === id) this.emit("change"); }),
+            outbox.on("stored", ({ conversation, message }) => { if (conversation === id) this.#merge({ message }); }),
+            writers.on("change", (conversation) => { if (conversation === id) this.emit("writers"); }),
         ];
         this.listen();
-        this.#sendNext();
     }
 
     get me() { return credentials.user.id; }
+
+    /** The last number that was on the screen here, or was read elsewhere. */
+    get seen() { return Math.max(this.state.read, this.#readUpTo); }
+
+    get outgoing() { return outbox.list(this.id); }
+
+    get writers() { return writers.of(this.id); }
 
     listen() { realtime.listen(this.#stream); }
 
     /** Whoever is only asked to join may not listen to these yet. */
     #listenAsMember() {
-        if (state.stateOf(this.state, this.me) !== "member") return;
+        if (this.#watches.length > 0 || state.stateOf(this.state, this.me) !== "member") return;
         realtime.listen(`marks:${this.id}`);
-        realtime.listen(`typing:${this.id}`);
+        this.#watches.push(watch(`typing:${this.id}`));
     }
 
     close() {
         this.#unsubscribe.forEach((one) => one());
-        clearTimeout(this.#typingTimer);
+        this.#watches.forEach((one) => one());
+        clearTimeout(this.#expiryTimer);
         for (const sound of this.#sounds.values()) sound.close();
         this.#mark();
-        for (const kind of ["conversation", "marks", "typing"]) realtime.unlisten(`${kind}:${this.id}`);
-        if (this.outgoing.length > 0) unsent.set(this.id, this.outgoing); else unsent.delete(this.id);
+        for (const kind of ["conversation", "marks"]) realtime.unlisten(`${kind}:${this.id}`);
     }
 
     nameOf(user) { return this.state.people[user]?.displayName ?? "Somebody"; }
 
-    async loadEarlier() {
-        const before = this.state.first;
-        if (before === undefined || !this.state.hasEarlier) return;
-        const page = await request("messages.list", { conversation: this.id, before, limit: PAGE });
-        this.#set(state.applyEarlier(this.state, page, before));
+    // Reading
+
+    /** The messages before those that are shown. Whoever asks meanwhile waits for the same. */
+    loadEarlier() {
+        const { first, hasEarlier } = this.state.past ?? this.state;
+        if (first === undefined || !hasEarlier) return Promise.resolve();
+        return this.#load(async () => {
+            const page = await this.#page({ before: first });
+            this.#set(state.applyEarlier(this.state, page, first));
+        });
+    }
+
+    /** The messages after the earlier range that is shown. */
+    loadLater() {
+        const after = this.state.past?.last;
+        if (after === undefined) return Promise.resolve();
+        return this.#load(async () => this.#set(past.applyLater(this.state, await this.#page({ after }), after)));
+    }
+
+    /** Shows the range around a number. Resolves to whether there is a message with it that may be seen. */
+    async show(number) {
+        if (!past.isShown(this.state, number)) {
+            const page = await this.#page({ around: number });
+            this.#set(past.applyAround(this.state, page));
+        }
+        return Boolean(this.state.messages[number]) && !this.state.hidden[number];
+    }
+
+    showNewest() { this.#set(past.leftPast(this.state)); }
+
+    /** One message, perhaps of a range that is not held: for a pin or a quote. */
+    async find(number) {
+        return this.state.messages[number] ?? (await request("messages.get", { conversation: this.id, number })).message;
+    }
+
+    replies(root, before) { return this.#page({ thread: root, ...(before && { before }) }); }
+
+    #page(params) { return request("messages.list", { conversation: this.id, limit: PAGE, ...params }); }
+
+    async #load(work) {
+        this.#loading ??= work().finally(() => { this.#loading = undefined; });
+        return this.#loading;
     }
 
     // Writing
 
-    send(text, replyTo) {
+    /** Sends a message, `{text, file, replyTo, thread, draft}`. */
+    send(message) {
         this.#typingAt = -Infinity;
-        this.#setOutgoing(outgoing.added(this.outgoing, { clientID: randomID(), text, replyTo }));
-        this.#sendNext();
+        return outbox.send(this.id, message);
     }
 
-    /** Sends what was recorded or uploaded. */
-    sendVoice(file, replyTo) {
-        this.#setOutgoing(outgoing.added(this.outgoing, { clientID: randomID(), file: file.id, replyTo }));
-        this.#sendNext();
-    }
+    retry(clientID) { outbox.retry(this.id, clientID); }
 
-    retry(clientID) {
-        this.#setOutgoing(outgoing.retried(this.outgoing, clientID));
-        this.#sendNext();
-    }
+    discard(clientID) { outbox.discard(this.id, clientID); }
 
-    discard(clientID) { this.#setOutgoing(outgoing.removed(this.outgoing, clientID)); }
+    async schedule(message, sendAt, clientID) {
+        return request("messages.send", { conversation: this.id, clientID, ...message, sendAt: sendAt.toISOString() });
+    }
 
     async edit(message, text) {
         this.#merge(await request("messages.edit", { ...this.#name(message), text, textVersion: message.textVersion }));
@@ -107,23 +146,32 @@ export class Thread extends Emitter {
 
     async deleteForAll(message) { this.#merge(await request("messages.delete", { ...this.#name(message), for: "all" })); }
 
-    async deleteForMe(message) {
-        const { own } = await request("messages.delete", { ...this.#name(message), for: "me" });
-        this.#set(state.applyOwn(this.state, [own]));
-    }
+    async deleteForMe(message) { this.#note(await request("messages.delete", { ...this.#name(message), for: "me" })); }
 
     async react(message, emoji, isOn) {
         this.#merge(await request(isOn ? "messages.react" : "messages.removeReaction", { ...this.#name(message), emoji }));
     }
 
-    async audioLink(message) { return (await request("messages.audio", this.#name(message))).audio; }
+    async star(message, isOn) { this.#note(await request(isOn ? "messages.star" : "messages.unstar", this.#name(message))); }
+
+    async pin(number, isOn) { this.apply(await request(isOn ? "messages.pin" : "messages.unpin", this.#name({ number }))); }
+
+    /** Asks about a message: `edits`, `reactions` or `receipts`. */
+    ask(what, message) { return request(`messages.${what}`, this.#name(message)); }
+
+    async audioLink(message) { return (await this.ask("audio", message)).audio; }
 
     /** The message changes when the transcript is there. */
-    async transcribe(message) { await request("messages.transcribe", this.#name(message)); }
+    async transcribe(message) { await this.ask("transcribe", message); }
 
     /** Only the user's own devices learn of it. */
-    noteListened(message) {
-        request("messages.listen", this.#name(message)).then(({ own }) => this.#set(state.applyOwn(this.state, [own]))).catch(() => {});
+    noteListened(message) { this.ask("listen", message).then((result) => this.#note(result)).catch(() => {}); }
+
+    /** A request about the conversation, whose result may have a newer copy of it. */
+    async change(name, params = {}) {
+        const result = await request(name, { conversation: this.id, ...params });
+        this.apply(result);
+        return result;
     }
 
     /** The sound of a voice message, which goes on playing when the message is drawn anew. */
@@ -144,24 +192,22 @@ export class Thread extends Emitter {
         request("typing.note", { conversation: this.id, state: isWriting ? what : "stopped" }, { timeout: 0 }).catch(() => {});
     }
 
-    /** Everything that is held is on the screen: notes it once for all that comes within a moment. */
-    markRead() {
-        if (this.#hasUnread) this.#markTimer ??= setTimeout(() => this.#mark(), MARK_DELAY);
+    /** What is on the screen, up to a number: noted once for all that comes within a moment. */
+    markRead(number) {
+        if (state.stateOf(this.state, this.me) !== "member" || number <= this.seen) return;
+        this.#readUpTo = number;
+        inbox.noteRead(this.id, number);
+        this.#markTimer ??= setTimeout(() => this.#mark(), MARK_DELAY);
     }
 
     #mark() {
         if (this.#markTimer === undefined) return;
         clearTimeout(this.#markTimer);
         this.#markTimer = undefined;
-        if (!this.#hasUnread) return;
-        const read = state.newestNumber(this.state);
+        const read = this.#readUpTo;
+        if (read <= this.state.read) return;
         this.state = { ...this.state, read };
-        // What is read next is noted with it.
         request("conversations.mark", { conversation: this.id, read }).catch(() => {});
-    }
-
-    get #hasUnread() {
-        return state.stateOf(this.state, this.me) === "member" && state.newestNumber(this.state) > this.state.read;
     }
 
     // Frames
@@ -170,7 +216,9 @@ export class Thread extends Emitter {
 
     #receiveSnapshot({ stream, data, isNewEpoch }) {
         if (stream === this.#stream) this.#set(state.applySnapshot(this.state, data, { isNewEpoch }));
-        if (stream === `marks:${this.id}`) this.#set(state.applyMarks(this.state, data.marks.map((marks) => ({ marks })), this.me));
+        if (stream !== `marks:${this.id}`) return;
+        const rows = [...data.marks.map((marks) => ({ marks })), { scheduled: data.scheduled }];
+        this.#set(state.applyMarks(this.state, rows, this.me));
     }
 
     #receiveRows({ stream, rows, gap }) {
@@ -180,18 +228,20 @@ export class Thread extends Emitter {
         this.#set(state.applyRows(this.state, rows, gap));
         for (const { message } of rows) {
             if (!message || message.number <= newest || message.author === this.me) continue;
-            this.#receiveTyping({ user: message.author, state: "stopped" });
+            writers.note(this.id, { user: message.author, state: "stopped" });
             this.emit("arrived", message);
         }
     }
 
-    #receiveTyping(event) {
-        const now = performance.now();
-        this.writers = currentWriters(applyTyping(this.writers, event, now), now);
-        clearTimeout(this.#typingTimer);
-        const stop = nextStop(this.writers);
-        if (stop !== undefined) this.#typingTimer = setTimeout(() => this.#receiveTyping({ state: "stopped" }), stop - now + 1);
-        this.emit("writers");
+    /** An earlier range is not resumed with the stream: it is read again. */
+    #handleConnection(now) {
+        if (now !== "online") return;
+        const { past: range } = this.state;
+        if (this.#wasOnline && range) {
+            const middle = Math.floor((range.first + range.last) / 2);
+            this.#page({ around: middle }).then((page) => this.#set(past.applyAround(this.state, page))).catch(() => {});
+        }
+        this.#wasOnline = true;
     }
 
     /** Who may not listen may have been a member: they still read what they could see then. */
@@ -201,25 +251,33 @@ export class Thread extends Emitter {
             const [found, page] = [await request("conversations.get", { conversation }), await request("messages.list", { conversation })];
             this.#set(state.applySnapshot(this.state, { ...found, ...page, members: [] }));
         } catch { /* The reason to be refused says more. */ }
-        this.emit("refused", error);
+        this.emit("refused", error instanceof Problem ? error : undefined);
     }
 
     // State
 
+    /** The result of a request: a newer copy of the conversation. */
+    apply({ conversation }) { if (conversation) this.#set(state.withConversation(this.state, conversation)); }
+
     #merge({ message }) { if (message) this.#set(state.withMessage(this.state, message)); }
 
+    #note({ own }) { this.#set(state.applyOwn(this.state, [own])); }
+
     #set(next) {
-        this.state = next;
+        this.state = expired(next, Date.now());
         realtime.hold(this.#stream, next.first, next.last);
-        this.outgoing = outgoing.unstored(this.outgoing, Object.values(next.messages), this.me);
+        outbox.noteStored(this.id, Object.values(next.messages), this.me);
         this.#listenAsMember();
         this.#findPeople();
+        this.#waitForExpiry();
         this.emit("change");
     }
 
-    #setOutgoing(list) {
-        this.outgoing = list;
-        this.emit("change");
+    #waitForExpiry() {
+        clearTimeout(this.#expiryTimer);
+        const next = nextExpiry(this.state);
+        if (next === undefined) return;
+        this.#expiryTimer = setTimeout(() => this.#set(this.state), Math.min(Math.max(next - Date.now(), 0) + 20, LONGEST_WAIT));
     }
 
     /** Profiles come with members; authors who have left are asked for, once. */
@@ -229,29 +287,6 @@ export class Thread extends Emitter {
             this.#requested.add(user);
             request("users.get", { user }).then((person) => this.#set(state.withPeople(this.state, [person]))).catch(() => {});
         }
-    }
-
-    /** One at a time, so that they are stored in the order in which they were written. */
-    async #sendNext() {
-        const next = this.outgoing.find((one) => one.state === "sending");
-        if (this.#isSending || !next) return;
-        this.#isSending = true;
-        const readUpTo = this.#markTimer === undefined ? undefined : state.newestNumber(this.state);
-        try {
-            this.#merge(await request("messages.send", { conversation: this.id, clientID: next.clientID,
-                ...(next.file ? { kind: "voice", file: next.file } : { text: next.text }),
-                ...(next.replyTo && { replyTo: next.replyTo }), ...(readUpTo && { readUpTo }) }));
-            this.#setOutgoing(outgoing.removed(this.outgoing, next.clientID));
-        } catch (error) {
-            const isTransient = error instanceof Problem && error.isTransient;
-            this.#setOutgoing(outgoing.failed(this.outgoing, next.clientID, errorMessage(error), isTransient));
-        }
-        this.#isSending = false;
-        this.#sendNext();
-    }
-
-    #retryAll() {
-        for (const one of this.outgoing) if (one.isTransient) this.retry(one.clientID);
     }
 
     #name(message) { return { conversation: this.id, number: message.number }; }

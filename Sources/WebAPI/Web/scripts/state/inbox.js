@@ -2,15 +2,21 @@
 //
 // A state is never changed: every function returns the next one.
 
-/** @typedef {{rows: Object<string, object>, nextCursor?: string, isLoaded: boolean}} Inbox */
+/**
+ * `read` has, by conversation, the last number that was on this screen: what the server has not been told yet is not shown
+ * as unread.
+ *
+ * @typedef {{rows: Object<string, object>, nextCursor?: string, isLoaded: boolean, read: Object<string, number>,
+ *     archive?: {nextCursor?: string}}} Inbox
+ */
 
-export const emptyInbox = () => ({ rows: {}, isLoaded: false });
+export const emptyInbox = () => ({ rows: {}, isLoaded: false, read: {} });
 
 /** A snapshot replaces what was there; a page that is newer than it may have come first, but not of another epoch. */
 export function applyInboxSnapshot(inbox, { conversations, nextCursor }, { isNewEpoch = false } = {}) {
     const known = isNewEpoch ? {} : inbox.rows;
     const rows = Object.fromEntries(conversations.map((row) => [row.id, newer(known[row.id], row)]));
-    return { rows, nextCursor, isLoaded: true };
+    return { rows, nextCursor, isLoaded: true, read: isNewEpoch ? {} : inbox.read ?? {} };
 }
 
 export function applyInboxRows(inbox, rows) {
@@ -24,22 +30,54 @@ export function applyInboxPage(inbox, { conversations, nextCursor }) {
     return { ...applyInboxRows(inbox, conversations), nextCursor };
 }
 
+/** A page of the archive, which is a list of its own. */
+export function applyArchivePage(inbox, { conversations, nextCursor }) {
+    return { ...applyInboxRows(inbox, conversations), archive: { nextCursor } };
+}
+
+/** What was on the screen, up to a number. */
+export function notedRead(inbox, id, number) {
+    return (inbox.read[id] ?? 0) >= number ? inbox : { ...inbox, read: { ...inbox.read, [id]: number } };
+}
+
 /** The rows that are shown: the pinned ones first, then the most recently active, then by id. */
-export function listedRows(inbox) {
-    const rows = Object.values(inbox.rows).filter((row) => !row.gone && !row.membership?.archived);
-    return rows.sort((one, other) => Number(isPinned(other)) - Number(isPinned(one))
-        || (other.activity ?? 0) - (one.activity ?? 0) || (one.id < other.id ? 1 : -1));
+export const listedRows = (inbox) => ordered(inbox, (row) => !row.membership?.archived);
+
+export const archivedRows = (inbox) => ordered(inbox, (row) => Boolean(row.membership?.archived));
+
+/** What is unread in a row: `{unread, mentions, isMarked}`. */
+export function unreadOf(inbox, row) {
+    const isRead = row.lastMessage && (inbox.read?.[row.id] ?? 0) >= row.lastMessage.number;
+    return { unread: isRead ? 0 : row.unread ?? 0, mentions: isRead ? 0 : row.mentions ?? 0,
+        isMarked: Boolean(row.membership?.markedUnread) };
+}
+
+export const isUnread = (inbox, row) => {
+    const { unread, isMarked } = unreadOf(inbox, row);
+    return unread > 0 || isMarked;
+};
+
+/** Which of the rows a filter leaves: `all`, `unread` or `groups`. `kept` is one that stays while it is open. */
+export function filteredRows(inbox, rows, filter, kept) {
+    if (filter === "unread") return rows.filter((row) => row.id === kept || isUnread(inbox, row) || row.membership?.state === "invited");
+    return filter === "groups" ? rows.filter((row) => row.conversation.kind === "group") : rows;
 }
 
 /** How many of the rows that are held have something unread. Muted ones count when they mention the user. */
 export function unreadConversations(inbox, now = Date.now()) {
     return listedRows(inbox).filter((row) => isMuted(row.membership, now)
-        ? row.mentions > 0 && row.membership.muted.mentions : row.unread > 0 || row.membership?.markedUnread).length;
+        ? unreadOf(inbox, row).mentions > 0 && row.membership.muted.mentions : isUnread(inbox, row)).length;
 }
 
 export function isMuted(membership, now = Date.now()) {
     const muted = membership?.muted;
-    return muted !== undefined && (muted.until === undefined || Date.parse(muted.until) > now);
+    return muted !== undefined && muted !== null && (muted.until === undefined || Date.parse(muted.until) > now);
+}
+
+function ordered(inbox, isIncluded) {
+    return Object.values(inbox.rows).filter((row) => !row.gone && isIncluded(row))
+        .sort((one, other) => Number(isPinned(other)) - Number(isPinned(one))
+            || (other.activity ?? 0) - (one.activity ?? 0) || (one.id < other.id ? 1 : -1));
 }
 
 const isPinned = (row) => Boolean(row.membership?.pinned);

@@ -1,15 +1,17 @@
-// What is held of one conversation: its document, members and people, and a range of its messages without a hole.
+// What is held of one conversation: its document, members and people, and ranges of its messages without holes.
 //
 // Of two copies the one with the higher version is kept, wherever it came from. A state is never changed: every function
 // returns the next one.
 
 /**
- * `first` and `last` are the numbers that `messages` speaks for; absent while there are none. `hidden` are the numbers that
- * the user has deleted for themselves, `reacted` the emoji of their reactions by number, `read` the last that they have
- * read, `listened` the voice messages that they have listened to, and `shown` by user the ranges that others let be seen as read.
+ * `first` and `last` are the numbers that `messages` speaks for, up to the newest; absent while there are none. `past` is
+ * an earlier range of them, `{first, last, hasEarlier}`, while the user reads there: see past.js. `hidden` are the numbers
+ * that the user has deleted for themselves, `reacted` the emoji of their reactions by number, `starred` and `listened` what
+ * they have noted, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
+ * and read, and `scheduled` how many messages wait for their time.
  */
 export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, messages: {}, hidden: {}, reacted: {},
-    listened: {}, read: 0, shown: {}, hasEarlier: false });
+    starred: {}, listened: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
 
 /** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
 export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
@@ -19,7 +21,7 @@ export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
     for (const one of snapshot.messages) messages[one.number] = newer(known.messages[one.number], one);
     const members = Object.fromEntries(snapshot.members.map((one) => [one.user, newer(known.members[one.user], one)]));
     const next = { ...known, isLoaded: true, conversation: newer(known.conversation, snapshot.conversation),
-        membership: snapshot.membership, members, moreMembers: Boolean(snapshot.moreMembers), messages, first, last,
+        membership: snapshot.membership, members, moreMembers: Boolean(snapshot.moreMembers), messages, first, last, past: undefined,
         hasEarlier: snapshot.hasEarlier, read: Math.max(known.read, snapshot.membership.read) };
     return applyOwn(withPeople(next, snapshot.people), snapshot.own ?? []);
 }
@@ -29,50 +31,65 @@ export function applyRows(thread, rows, gap) {
     let next = gap ? { ...within(thread, gap[1] + 1), hasEarlier: true } : thread;
     for (const { conversation, member, person, message } of rows) {
         if (person) next = withPeople(next, [person]);
-        if (conversation) next = { ...next, conversation: newer(next.conversation, conversation) };
+        if (conversation) next = withConversation(next, conversation);
         if (member) next = { ...next, members: { ...next.members, [member.user]: newer(next.members[member.user], member) } };
         if (message) next = withMessage(next, message);
     }
     return next;
 }
 
-/** The messages before those that are held. One that was asked for before the range changed is ignored. */
+export const withConversation = (thread, conversation) =>
+    ({ ...thread, conversation: newer(thread.conversation, conversation) });
+
+/** The messages before those that are shown. One that was asked for before the range changed is ignored. */
 export function applyEarlier(thread, page, before) {
-    if (thread.first !== before) return thread;
-    const messages = { ...thread.messages };
-    for (const one of page.messages) messages[one.number] = newer(messages[one.number], one);
-    return applyOwn({ ...thread, messages, first: page.range?.[0] ?? before, hasEarlier: page.hasEarlier }, page.own ?? []);
+    const { past } = thread;
+    if ((past ?? thread).first !== before) return thread;
+    const range = { first: page.range?.[0] ?? before, hasEarlier: page.hasEarlier };
+    const held = withCopies(thread, page.messages);
+    return applyOwn({ ...held, ...(past ? { past: { ...past, ...range } } : range) }, page.own ?? []);
 }
 
-/** One message: the result of a request, or a row. Earlier ones than those that are held are left for their page. */
+/** One message: the result of a request, or a row. One outside of what is held is left for its page. */
 export function withMessage(thread, message) {
     const { number } = message;
+    if (thread.past && number <= thread.past.last) return number < thread.past.first ? thread : withCopies(thread, [message]);
     if (thread.first !== undefined && number < thread.first) return thread;
-    return { ...thread, first: thread.first ?? number, last: Math.max(thread.last ?? number, number),
-        messages: { ...thread.messages, [number]: newer(thread.messages[number], message) } };
+    return { ...withCopies(thread, [message]), first: thread.first ?? number, last: Math.max(thread.last ?? number, number) };
+}
+
+/** The same with these messages, whatever the ranges are. */
+export function withCopies(thread, list) {
+    const messages = { ...thread.messages };
+    for (const one of list) messages[one.number] = newer(messages[one.number], one);
+    return { ...thread, messages };
 }
 
 /** What the user has noted on messages. Deleting for oneself is for ever. */
 export function applyOwn(thread, rows) {
     if (rows.length === 0) return thread;
-    const hidden = { ...thread.hidden };
-    const reacted = { ...thread.reacted };
-    const listened = { ...thread.listened };
+    const [hidden, reacted, starred, listened] =
+        [{ ...thread.hidden }, { ...thread.reacted }, { ...thread.starred }, { ...thread.listened }];
     for (const one of rows) {
         if (one.hidden) hidden[one.number] = true;
         reacted[one.number] = one.reacted;
+        starred[one.number] = one.starred;
         if (one.listened) listened[one.number] = true;
     }
-    return { ...thread, hidden, reacted, listened };
+    return { ...thread, hidden, reacted, starred, listened };
 }
 
 /** Rows of the stream `marks:`: of marks the higher numbers count. */
 export function applyMarks(thread, rows, me) {
     let next = thread;
-    for (const { marks, own } of rows) {
+    for (const { marks, own, scheduled } of rows) {
         if (own) next = applyOwn(next, [own]);
+        if (scheduled) next = { ...next, scheduled };
         if (marks?.user === me) next = { ...next, read: Math.max(next.read, marks.read ?? 0) };
-        else if (marks) next = { ...next, shown: { ...next.shown, [marks.user]: marks.shown ?? [] } };
+        else if (marks) {
+            next = { ...next, shown: { ...next.shown, [marks.user]: marks.shown ?? [] },
+                delivered: { ...next.delivered, [marks.user]: Math.max(next.delivered[marks.user] ?? 0, marks.delivered ?? 0) } };
+        }
     }
     return next;
 }
@@ -80,9 +97,10 @@ export function applyMarks(thread, rows, me) {
 export const withPeople = (thread, people) =>
     ({ ...thread, people: { ...thread.people, ...Object.fromEntries(people.map((one) => [one.id, one])) } });
 
-/** The messages that are shown, in their order. */
+/** The messages that are shown, in their order: the earlier range while there is one, else those up to the newest. */
 export function shownMessages(thread) {
-    return Object.values(thread.messages).filter((one) => !thread.hidden[one.number])
+    const { first, last } = thread.past ?? thread;
+    return Object.values(thread.messages).filter((one) => !thread.hidden[one.number] && one.number >= first && one.number <= last)
         .sort((one, other) => one.number - other.number);
 }
 
@@ -91,10 +109,6 @@ export function reactionsOf(thread, message, me) {
     return Object.entries(message.reactions ?? {}).map(([emoji, { count, users }]) => ({ emoji, count, users,
         isOwn: users.includes(me) || count > users.length && Boolean(thread.reacted[message.number]?.includes(emoji)) }));
 }
-
-/** Who lets the user see that they have read the message. */
-export const readersOf = (thread, number) => Object.keys(thread.shown)
-    .filter((user) => thread.shown[user].some(([after, upTo]) => after < number && number <= upTo));
 
 /** The newest message that the user can have read. */
 export const newestNumber = (thread) => thread.last ?? 0;
@@ -116,11 +130,16 @@ export function unknownPeople(thread) {
     return [...new Set(ids)].filter((id) => !thread.people[id]);
 }
 
+/** The newest message of the user whose text can be changed. */
+export function lastEditable(thread, me) {
+    return shownMessages(thread).findLast((one) => one.author === me && one.kind === "text" && !one.deletedAt);
+}
+
 /** The range from a number on. */
 function within(thread, first) {
     const messages = Object.fromEntries(Object.entries(thread.messages).filter(([number]) => Number(number) >= first));
     const isEmpty = thread.last === undefined || thread.last < first;
-    return { ...thread, messages, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
+    return { ...thread, messages, past: undefined, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
 }
 
-const newer = (known, one) => known && known.version > one.version ? known : one;
+export const newer = (known, one) => known && known.version > one.version ? known : one;

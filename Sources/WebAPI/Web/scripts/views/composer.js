@@ -1,75 +1,191 @@
-// Writing a message: Enter sends, Shift and Enter begin a line, Escape ends an edit or a reply.
+// Writing a message: Enter sends, Shift and Enter begin a line, Escape ends an edit or a reply, and the arrow up in an
+// empty field edits the last message. What is written is kept as a draft.
 
 import { button, h, toast } from "../dom.js";
-import { errorMessage } from "../problems.js";
+import { drafts } from "../drafts.js";
+import { decoded, encoded } from "../state/mentions.js";
+import { isEmpty } from "../state/drafts.js";
+import { lastEditable, othersIn } from "../state/thread.js";
+import { attempt } from "./attempt.js";
+import { mentionList } from "./mention-list.js";
 import { quote } from "./message.js";
+import { sendLater } from "./scheduled.js";
 import { voiceComposer } from "./voice-composer.js";
 
 /** The server's limit, in bytes of UTF-8. */
 const MAX_BYTES = 65_536;
 const encoder = new TextEncoder();
 
-export function composer(thread) {
+/**
+ * `root` is the number of the message in whose thread it writes: there are neither drafts nor voice messages then. `onsend`
+ * is called when something was sent.
+ */
+export function composer(thread, { root, onsend = () => {} } = {}) {
     /** What the text is for: `{reply: message}`, `{edit: message}` or neither. */
     let target = {};
-    const field = h("textarea", { id: "write", rows: "1", placeholder: "Message", "aria-label": "Message", enterkeyhint: "send", dir: "auto" });
+    let mentions = [];
+    const id = root ? "write-thread" : "write";
+    const field = h("textarea", { id, rows: "1", placeholder: "Message", "aria-label": root ? "Reply in the thread" : "Message",
+        "aria-autocomplete": "list", enterkeyhint: "send", dir: "auto" });
     const submit = button({ name: "send", label: "Send", bare: true, class: "round primary", type: "submit" });
+    const later = button({ name: "clock", label: "Send later", bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
     const about = h("div", { class: "about", hidden: true });
+    const list = mentionList(field, {
+        people: () => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
+            : othersIn(thread.state, thread.me),
+        insert: ({ text, caret, mention }) => {
+            setText(text, [...mentions, mention]);
+            field.setSelectionRange(caret, caret);
+            field.focus();
+            keep();
+        },
+    });
+
+    const nameOf = (user) => thread.state.people[user]?.displayName;
+    const setText = (text, next) => {
+        field.value = text;
+        mentions = next;
+        grow();
+    };
+    /** For browsers that do not size a field by its content. */
+    const grow = () => {
+        if (CSS.supports("field-sizing", "content")) return;
+        field.style.blockSize = "auto";
+        field.style.blockSize = `${field.scrollHeight + 2}px`;
+    };
+    const showText = (stored) => {
+        const { text, mentions: found } = decoded(stored, nameOf);
+        setText(text, found);
+    };
+    const text = () => encoded(field.value, mentions).trim();
+    const keep = () => { if (!root && !target.edit) drafts.write(thread.id, encoded(field.value, mentions), target.reply?.number); };
+
+    const showTarget = () => {
+        const message = target.edit ?? target.reply;
+        about.hidden = !message;
+        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? "Editing" : "Replying to"), quote(thread, message.number),
+            button({ name: "close", label: target.edit ? "Stop editing" : "Do not reply", bare: true, class: "round quiet",
+                data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
+    };
     const setTarget = (next) => {
         const wasEdit = target.edit;
         target = next;
-        const message = next.edit ?? next.reply;
-        about.hidden = !message;
-        about.replaceChildren(...message ? [h("p", { class: "hint" }, next.edit ? "Editing" : "Replying to"),
-            quote(thread, message.number),
-            button({ name: "close", label: next.edit ? "Stop editing" : "Do not reply", bare: true, class: "round quiet",
-                data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
-        if (next.edit) field.value = next.edit.text;
-        else if (wasEdit) field.value = "";
-        if (message) field.focus();
+        showTarget();
+        if (next.edit) showText(next.edit.text);
+        else if (wasEdit) showDraft();
+        if (next.edit ?? next.reply) field.focus();
+        keep();
+    };
+
+    // The draft
+
+    /** Shows what is kept, here or by another device, but never over what is being typed. */
+    let shown;
+    const showDraft = () => {
+        const draft = drafts.of(thread.id);
+        shown = draft;
+        showText(draft.text);
+        const message = draft.replyTo && thread.state.messages[draft.replyTo];
+        target = message ? { reply: message } : {};
+        showTarget();
+    };
+    const follow = () => {
+        const draft = drafts.of(thread.id);
+        if (root || target.edit || draft === shown) return;
+        const isShown = draft.text === encoded(field.value, mentions) && draft.replyTo === target.reply?.number;
+        shown = draft;
+        if (!isShown) showDraft();
+    };
+    const unsubscribe = root ? () => {} : drafts.on("change", (conversation) => { if (conversation === thread.id) follow(); });
+
+    // Sending
+
+    const take = () => {
+        const words = text();
+        if (!words) return undefined;
+        if (encoder.encode(words).length > MAX_BYTES) {
+            toast(`A message has at most ${MAX_BYTES} bytes.`, { error: true });
+            return undefined;
+        }
+        return { text: words, ...(target.reply && { replyTo: target.reply.number }), ...(root && { thread: root }) };
+    };
+    const clear = () => {
+        target = {};
+        showTarget();
+        setText("", []);
+        return root ? {} : { draft: drafts.takeForSending(thread.id) };
     };
     const send = async () => {
-        const text = field.value.trim();
-        if (!text) return;
-        if (encoder.encode(text).length > MAX_BYTES) return toast(`A message has at most ${MAX_BYTES} bytes.`, { error: true });
-        const { edit, reply } = target;
+        list.close();
+        const { edit } = target;
+        const message = take();
+        if (!message) return;
         if (!edit) {
-            field.value = "";
-            setTarget({});
-            return thread.send(text, reply?.number);
+            thread.send({ ...message, ...clear() });
+            return onsend();
         }
-        try {
-            await thread.edit(edit, text);
-            if (target.edit === edit) setTarget({});
-        } catch (error) { toast(errorMessage(error), { error: true }); }
+        if (await attempt(thread.edit(edit, message.text)) && target.edit === edit) setTarget({});
     };
-    field.addEventListener("input", () => { if (!target.edit) thread.noteTyping(field.value !== ""); });
+    const schedule = async () => {
+        const message = !target.edit && take();
+        if (!message) return toast(target.edit ? "A message that was sent cannot be sent later." : "Write the message first, and then choose its time.");
+        if (await sendLater(thread, message)) clear();
+    };
+
+    field.addEventListener("input", () => {
+        grow();
+        list.update();
+        keep();
+        if (!target.edit) thread.noteTyping(field.value !== "");
+    });
+    field.addEventListener("blur", () => { list.close(); });
     field.addEventListener("keydown", (event) => {
-        // An input method uses Enter and Escape while it composes a word.
-        if (event.isComposing) return;
+        // An input method uses Enter and Escape while it composes a word. Safari ends it before the key, with this code.
+        if (event.isComposing || event.keyCode === 229 || list.handleKey(event)) return;
         if (event.key === "Enter" && !event.shiftKey) {
             event.preventDefault();
             send();
-        } else if (event.key === "Escape" && (target.edit || target.reply)) setTarget({});
+        } else if (event.key === "Escape" && (target.edit || target.reply)) {
+            event.preventDefault();
+            setTarget({});
+        } else if (event.key === "ArrowUp" && field.value === "" && !target.edit && !root) {
+            const message = lastEditable(thread.state, thread.me);
+            if (!message) return;
+            event.preventDefault();
+            setTarget({ edit: message });
+        }
     });
-    const voice = voiceComposer({
+    const voice = root ? undefined : voiceComposer({
         send: (file) => {
             const { reply } = target;
             if (!target.edit) setTarget({});
-            thread.sendVoice(file, reply?.number);
+            thread.send({ file: file.id, ...(reply && { replyTo: reply.number }) });
+            onsend();
         },
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),
         show: (isRecording) => { node.dataset.recording = String(isRecording); },
     });
-    const node = h("form", { class: "write", id: "composer", data: { recording: "false" },
-        onsubmit: (event) => { event.preventDefault(); send(); } }, about, field, voice.buttons, submit, voice.row);
+    const node = h("form", { class: "write", id: root ? "thread-composer" : "composer", data: { recording: "false" },
+        onsubmit: (event) => { event.preventDefault(); send(); } }, about, list.node, field, voice?.buttons, !root && later, submit, voice?.row);
+    let isOpened = false;
     return {
         node,
-        reply: (message) => setTarget({ reply: message }),
+        /** Shows what was being written, once people and messages are there. */
+        open() {
+            if (isOpened || root) return;
+            isOpened = true;
+            if (!isEmpty(drafts.of(thread.id)) && field.value === "") showDraft();
+        },
+        focus: () => field.focus(),
+        reply: (message) => setTarget({ ...(!target.edit && target), reply: message }),
         edit: (message) => setTarget({ edit: message }),
+        /** Whether the user is in the middle of a text. */
+        get isTyping() { return document.activeElement === field && field.value !== ""; },
         close() {
-            voice.close();
+            unsubscribe();
+            voice?.close();
             if (!target.edit) thread.noteTyping(false);
+            if (!root) drafts.save(thread.id);
         },
     };
 }

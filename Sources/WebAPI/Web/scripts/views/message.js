@@ -1,115 +1,160 @@
-// One message of a thread, and what can be done with it.
+// One message of a thread.
 
-import { button, h, icon, toast } from "../dom.js";
-import { recordText, voiceText, whenText } from "../format.js";
-import { errorMessage } from "../problems.js";
+import { button, h, icon } from "../dom.js";
+import { friends } from "../friends.js";
+import { dayText, recordText, timeText, voiceText, whenText } from "../format.js";
+import { decoded } from "../state/mentions.js";
 import { noticeParts } from "../state/notices.js";
 import { plainText } from "../state/pieces.js";
-import { reactionsOf, readersOf, roleOf } from "../state/thread.js";
-import { ask, open } from "./dialogs.js";
+import { receiptOf } from "../state/receipts.js";
+import { reactionsOf, stateOf } from "../state/thread.js";
+import { attempt } from "./attempt.js";
+import { avatar } from "./avatar.js";
 import { messageText, nodesOf, visible } from "./message-text.js";
 import { voiceSound } from "./voice-message.js";
 
-const EMOJI = ["👍", "❤️", "😂", "🎉", "😮", "😢"];
 const QUOTE_LENGTH = 120;
+const receipts = { sent: ["check", "Sent"], delivered: ["checks", "Received"], read: ["checks", "Read"] };
+
+/** What the item of a message shows beside it: it is drawn anew when one of these is another. */
+export function partsOf(thread, item) {
+    const { state, me } = thread;
+    const { message, folded } = item;
+    const { number, replyTo, thread: root } = message;
+    const receipt = message.author === me && !message.notice ? receiptOf(state, number, me) : undefined;
+    return [message, replyTo && state.messages[replyTo], root && state.messages[root], state.people, state.hidden, state.membership,
+        state.listened[number], state.starred[number], state.conversation?.pins.includes(number), receipt?.state, receipt?.readers.join(),
+        item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
+}
+
+/** `actions` are `{menu(message), show(number), openThread(number), unfold(number)}` of the thread's page. */
+export function messageItem(thread, item, actions) {
+    const { message } = item;
+    const { state, me } = thread;
+    const isOwn = message.author === me;
+    const isGroup = state.conversation?.kind === "group";
+    const name = thread.nameOf(message.author);
+    const style = ["message", isOwn && "own", item.isFirst && "first", item.isLast && "last", message.notice && "notice"].filter(Boolean).join(" ");
+    return h("article", { class: style, id: `message-${message.number}`, tabindex: "-1", "aria-posinset": message.number,
+        "aria-setsize": Math.max(state.conversation?.lastNumber ?? 0, state.last ?? 0, message.number),
+        "aria-label": `${isOwn ? "You" : name}, ${whenText(message.sentAt)}`,
+        data: { number: String(message.number), ...(message.deletedAt && { deleted: "" }), ...(message.notice && { notice: message.notice.kind }),
+            ...(item.folded && { folded: String(item.folded.length) }) } },
+        item.day && h("p", { class: "day" }, h("time", { datetime: item.day }, dayText(item.day))),
+        item.isUnread && h("p", { class: "unread-from" }, h("span", {}, "Unread")),
+        item.folded ? foldedLine(item.folded, actions) : message.notice ? noticeLine(thread, message)
+            : messageLine(thread, item, actions, { isOwn, isGroup, name }));
+}
 
 /** One line between messages: what happened. Of a kind that this client does not know, nothing is shown. */
-function noticeItem(thread, message) {
+function noticeLine(thread, message) {
     const parts = noticeParts(message, thread.me, (user) => thread.nameOf(user));
-    return h("li", { class: "notice", id: `message-${message.number}`, hidden: parts.length === 0,
-        data: { number: String(message.number), notice: message.notice.kind } },
-        h("p", { class: "hint" }, nodesOf(parts), " ", h("time", { datetime: message.sentAt }, whenText(message.sentAt))));
+    return h("p", { class: "hint notice-line", hidden: parts.length === 0 }, nodesOf(parts), " ",
+        h("time", { datetime: message.sentAt }, timeText(message.sentAt)));
 }
 
-/** `actions` are `{reply(message), edit(message)}` of the thread's page. */
-export function messageItem(thread, message, actions) {
-    const { me } = thread;
-    if (message.notice) return noticeItem(thread, message);
-    const isOwn = message.author === me;
-    const name = thread.nameOf(message.author);
-    const canAct = !message.deletedAt && thread.state.membership?.state !== "left";
-    const nameOf = (user) => thread.nameOf(user);
-    const readers = isOwn ? readersOf(thread.state, message.number) : [];
-    return h("li", { class: `message ${isOwn ? "own" : ""}`, id: `message-${message.number}`,
-        data: { number: String(message.number), ...(message.deletedAt && { deleted: "" }) } },
-        h("article", { "aria-label": `${isOwn ? "You" : name}, ${whenText(message.sentAt)}` },
-            !isOwn && h("bdi", { class: "author" }, visible(name)),
-            message.forwardedFrom && h("p", { class: "hint" }, "Forwarded"),
-            message.replyTo && quote(thread, message.replyTo),
-            message.deletedAt ? h("p", { class: "text hint" }, "Message deleted")
-                : message.call ? h("p", { class: "text call-record", data: { call: message.call.id, state: message.call.state } },
-                    icon(message.call.kind === "video" ? "video" : "phone"), recordText(message.call, me))
-                : message.voice ? sound(thread, message)
-                : h("div", { class: "text", dir: "auto" }, messageText(message, nameOf)),
-            h("p", { class: "meta" }, h("time", { datetime: message.sentAt }, whenText(message.sentAt)),
-                message.editedAt && !message.deletedAt && h("span", { class: "edited" }, "edited"),
-                readers.length > 0 && h("span", { class: "seen", title: readers.map(nameOf).join(", ") }, "read")),
-            reactions(thread, message, canAct)),
-        button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet",
-            data: { action: "message-menu" }, onclick: () => showMenu(thread, message, actions, canAct) }));
+function foldedLine(messages, { unfold }) {
+    const count = messages.length;
+    return h("p", { class: "folded" }, button({ label: `${count === 1 ? "A message" : `${count} messages`} of somebody you have blocked. Show`,
+        class: "quiet small", data: { action: "unfold" }, onclick: () => unfold(messages[0].number) }));
 }
 
-function sound(thread, message) {
-    const made = thread.sound(message, () => voiceSound(thread, message));
-    made.update(message, Boolean(thread.state.listened[message.number]));
-    return made.node;
+function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isGroup, name }) {
+    const canReact = !message.deletedAt && stateOf(thread.state, thread.me) === "member";
+    return h("div", { class: "message-line" },
+        isGroup && !isOwn && h("span", { class: "message-face" }, isLast && avatar(thread.state.people[message.author] ?? { id: message.author, displayName: name }, { size: "small" })),
+        h("div", { class: "bubble" },
+            isGroup && !isOwn && isFirst && h("bdi", { class: "author" }, visible(name)),
+            message.forwardedFrom && h("p", { class: "hint forwarded" }, icon("forward"), "Forwarded"),
+            message.thread && !message.replyTo && h("p", { class: "hint" }, "In a thread"),
+            (message.replyTo ?? message.thread) && quoteButton(thread, message, actions),
+            content(thread, message),
+            meta(thread, message, isOwn),
+            reactions(thread, message, canReact),
+            message.replies > 0 && button({ name: "thread", label: message.replies === 1 ? "1 reply" : `${message.replies} replies`, class: "small link replies",
+                data: { action: "open-thread" }, onclick: () => actions.openThread(message.number) })),
+        button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet act",
+            data: { action: "message-menu" }, onclick: () => actions.menu(message) }));
 }
 
-/** A message that is not stored yet. */
-export function outgoingItem(thread, one) {
-    const isFailed = one.state === "failed";
-    return h("li", { class: "message own", data: { outgoing: one.state } },
-        h("article", { "aria-label": isFailed ? "You, not sent" : "You, sending" },
-            one.replyTo && quote(thread, one.replyTo),
-            one.file ? h("p", { class: "text call-record" }, icon("microphone"), "Voice message") : h("div", { class: "text", dir: "auto" }, visible(one.text)),
-            isFailed ? h("p", { class: "meta failed", role: "alert" }, icon("alert"), `Not sent. ${one.problem}`)
-                : h("p", { class: "meta" }, "Sending…"),
-            isFailed && h("div", { class: "pair" },
-                button({ label: "Retry", class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
-                button({ label: "Discard", class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) }))));
+/** What it says. */
+export function content(thread, message) {
+    if (message.deletedAt) return h("p", { class: "text hint" }, "Message deleted");
+    if (message.call) {
+        return h("p", { class: "text call-record", data: { call: message.call.id, state: message.call.state } },
+            icon(message.call.kind === "video" ? "video" : "phone"), recordText(message.call, thread.me));
+    }
+    if (message.voice) {
+        const made = thread.sound(message, () => voiceSound(thread, message));
+        made.update(message, Boolean(thread.state.listened[message.number]));
+        return made.node;
+    }
+    return h("div", { class: "text", dir: "auto" }, messageText(message, (user) => thread.nameOf(user)));
 }
 
-/** One line of the message that is answered. */
-export function quote(thread, number) {
+function meta(thread, message, isOwn) {
+    const { state, me } = thread;
+    const receipt = isOwn && !message.deletedAt && state.conversation?.kind !== "self" ? receiptOf(state, message.number, me) : undefined;
+    const [mark, word] = receipt ? receipts[receipt.state] : [];
+    const isGroup = state.conversation?.kind === "group";
+    return h("p", { class: "meta" },
+        state.conversation?.pins.includes(message.number) && h("span", { class: "sign", role: "img", "aria-label": "Pinned" }, icon("pin")),
+        state.starred[message.number] && h("span", { class: "sign starred", role: "img", "aria-label": "Starred" }, icon("star")),
+        message.expiresAt && !message.deletedAt && h("span", { class: "sign", role: "img", "aria-label": "It disappears" }, icon("timer")),
+        message.editedAt && !message.deletedAt && h("span", { class: "edited" }, "edited"),
+        h("time", { datetime: message.sentAt }, timeText(message.sentAt)),
+        receipt && h("span", { class: "receipt", role: "img", data: { receipt: receipt.state },
+            "aria-label": isGroup && receipt.state !== "read" && receipt.readers.length > 0 ? `${word}, read by ${receipt.readers.map((user) => thread.nameOf(user)).join(", ")}` : word },
+        icon(mark)));
+}
+
+/** One line of the message that is answered, which leads there. */
+function quoteButton(thread, message, { show, openThread }) {
+    const number = message.replyTo ?? message.thread;
+    return h("button", { type: "button", class: "quote", data: { action: "show-quoted" },
+        onclick: () => message.replyTo ? show(number) : openThread(number) }, quoteParts(thread, number));
+}
+
+export const quote = (thread, number) => h("p", { class: "quote" }, quoteParts(thread, number));
+
+function quoteParts(thread, number) {
     const message = thread.state.hidden[number] ? undefined : thread.state.messages[number];
-    const text = !message ? "Earlier message" : message.deletedAt ? "Message deleted" : message.call ? recordText(message.call, thread.me)
-        : message.voice ? voiceText(message.voice)
-        : plainText(message.text, message.ranges, (user) => thread.nameOf(user)).slice(0, QUOTE_LENGTH);
-    return h("p", { class: "quote" }, message && h("bdi", { class: "author" }, visible(thread.nameOf(message.author))), h("bdi", {}, visible(text)));
+    return [message && h("bdi", { class: "author" }, visible(thread.nameOf(message.author))),
+        h("bdi", { class: "quoted" }, visible(message ? lineOf(thread, message) : "Earlier message"))];
 }
 
-function reactions(thread, message, canAct) {
+/** A message in one line. */
+export function lineOf(thread, message) {
+    if (message.deletedAt) return "Message deleted";
+    if (message.call) return recordText(message.call, thread.me);
+    if (message.voice) return voiceText(message.voice);
+    return plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)).slice(0, QUOTE_LENGTH);
+}
+
+function reactions(thread, message, canReact) {
     const all = reactionsOf(thread.state, message, thread.me);
     if (all.length === 0) return undefined;
     return h("div", { class: "reactions", role: "group", "aria-label": "Reactions" }, all.map(({ emoji, count, users, isOwn }) => {
         const names = users.map((user) => user === thread.me ? "you" : thread.nameOf(user)).join(", ");
-        return h("button", { type: "button", class: "reaction", "aria-pressed": String(isOwn), disabled: !canAct, title: names,
+        return h("button", { type: "button", class: "reaction", "aria-pressed": String(isOwn), disabled: !canReact, title: names,
             "aria-label": `${emoji} ${count}: ${names}`, data: { emoji },
             onclick: () => attempt(thread.react(message, emoji, !isOwn)) }, emoji, h("span", {}, String(count)));
     }));
 }
 
-function showMenu(thread, message, actions, canAct) {
-    const isOwn = message.author === thread.me;
-    const mayDelete = canAct && (isOwn || thread.state.conversation?.kind === "group" && ["owner", "admin"].includes(roleOf(thread.state, thread.me)));
-    const item = (action, label, work, style = "quiet") => button({ label, class: `wide ${style}`, data: { action },
-        onclick: () => { dialog.close(); work(); } });
-    const own = new Map(reactionsOf(thread.state, message, thread.me).map((one) => [one.emoji, one.isOwn]));
-    const dialog = open({ id: "message-menu", "aria-label": "Message" },
-        canAct && h("div", { class: "emoji-row", role: "group", "aria-label": "React" }, EMOJI.map((emoji) =>
-            h("button", { type: "button", class: "round", "aria-label": `React with ${emoji}`, "aria-pressed": String(own.get(emoji) ?? false), data: { react: emoji },
-                onclick: () => { dialog.close(); attempt(thread.react(message, emoji, !own.get(emoji))); } }, emoji))),
-        canAct && item("reply", "Reply", () => actions.reply(message)),
-        canAct && isOwn && message.kind === "text" && item("edit", "Edit", () => actions.edit(message)),
-        mayDelete && !message.call && item("delete-all", "Delete for everyone", () => remove(thread, message), "quiet danger-text"),
-        item("delete-me", "Delete for me", () => attempt(thread.deleteForMe(message)), "quiet danger-text"),
-        item("cancel", "Cancel", () => {}));
+/** A message that is not stored yet. */
+export function outgoingItem(thread, one) {
+    const isFailed = one.state === "failed";
+    return h("article", { class: "message own first last", id: `outgoing-${one.clientID}`, tabindex: "-1", "aria-label": isFailed ? "You, not sent" : "You, sending",
+        data: { outgoing: one.state } },
+        h("div", { class: "message-line" }, h("div", { class: "bubble" },
+            one.replyTo && quote(thread, one.replyTo),
+            one.file ? h("p", { class: "text call-record" }, icon("microphone"), "Voice message")
+                : one.forward ? h("p", { class: "text call-record" }, icon("forward"), "Forwarded message")
+                    : h("div", { class: "text", dir: "auto" }, visible(decoded(one.text, (user) => thread.nameOf(user)).text)),
+            isFailed ? h("p", { class: "meta failed", role: "alert" }, icon("alert"), `Not sent. ${one.problem}`)
+                : h("p", { class: "meta" }, h("span", { class: "sign", role: "img", "aria-label": "Sending" }, icon("clock"))),
+            isFailed && h("div", { class: "pair" },
+                button({ label: "Retry", class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
+                button({ label: "Discard", class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) })))));
 }
-
-async function remove(thread, message) {
-    const sure = await ask({ title: "Delete for everyone?", danger: true, text: "The text is gone for all of you.",
-        choices: [{ value: "delete", label: "Delete" }] });
-    if (sure) await attempt(thread.deleteForAll(message));
-}
-
-const attempt = (work) => work.catch((error) => toast(errorMessage(error), { error: true }));

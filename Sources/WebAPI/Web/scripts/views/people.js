@@ -3,16 +3,16 @@
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { hasFeature } from "../features.js";
-import { whenText } from "../format.js";
+import { friends } from "../friends.js";
 import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
-import { realtime } from "../realtime.js";
 import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
-import { avatar } from "./avatar.js";
-import { showPerson } from "./person-card.js";
+import { contactLink } from "./contact-link.js";
+import { friendsSections } from "./friends.js";
+import { PeoplePresence, personRow } from "./person-row.js";
 import { pickPeople } from "./picker.js";
-import { callPeople, callPerson } from "./start-call.js";
+import { callPeople } from "./start-call.js";
 
 const SEARCH_DELAY = 250;
 
@@ -22,15 +22,19 @@ export function peoplePage() {
     const empty = h("div", { class: "empty", hidden: true });
     const search = h("input", { id: "search", type: "search", placeholder: "Name or e-mail address",
         autocomplete: "off", spellcheck: "false", "aria-controls": "people", enterkeyhint: "search" });
-    const presence = new Presence();
+    const watched = new PeoplePresence();
+    const friendsPart = friendsSections(watched);
     let timer;
     let turn = 0;
+    let shown = [];
 
+    const watch = () => watched.watch([...shown, ...friendsPart.users()]);
     const show = (users, title, nothing) => {
         heading.textContent = title;
         heading.hidden = users.length === 0;
-        presence.watch(users.map((user) => user.id));
-        list.replaceChildren(...users.map((user) => personRow(user, presence)));
+        shown = users.map((user) => user.id);
+        watch();
+        list.replaceChildren(...users.map((user) => personRow(user, watched)));
         empty.hidden = users.length > 0;
         empty.replaceChildren(icon("people"), h("p", {}, nothing));
     };
@@ -54,7 +58,7 @@ export function peoplePage() {
         clearTimeout(timer);
         timer = setTimeout(refresh, SEARCH_DELAY);
     });
-    const unsubscribe = calls.on("history", refresh);
+    const unsubscribe = [calls.on("history", refresh), friends.on("change", () => { friendsPart.draw(); watch(); })];
     refresh();
     return {
         node: h("div", { class: "page" },
@@ -62,12 +66,12 @@ export function peoplePage() {
                 button({ name: "addPerson", label: "Group call", class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
             h("form", { role: "search", class: "search", data: { feature: "userSearch" }, onsubmit: (event) => { event.preventDefault(); refresh(); } },
                 h("label", { for: "search", class: "unseen" }, "Find a person"), icon("search"), search),
-            notificationCard(), heading, list, empty),
+            notificationCard(), friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
         close() {
             clearTimeout(timer);
             turn += 1;
-            unsubscribe();
-            presence.close();
+            unsubscribe.forEach((one) => one());
+            watched.close();
         },
     };
 }
@@ -77,62 +81,6 @@ async function groupCall() {
         { value: "audio", label: "Call", name: "phone" }, { value: "video", label: "Video call", name: "video" },
     ] });
     if (chosen) await callPeople(chosen.people, chosen.value);
-}
-
-function personRow(user, presence) {
-    return h("li", { class: "row", data: { user: user.id } },
-        h("button", { type: "button", class: "who", data: { action: "person" }, onclick: () => showPerson(user) },
-            avatar(user, { presence: presence.dot(user.id) }),
-            h("span", { class: "name" }, user.displayName, presence.text(user.id))),
-        button({ name: "phone", label: `Call ${user.displayName}`, bare: true, class: "round soft",
-            data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
-        button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
-            data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
-}
-
-/** Shows who of those on the page is online. */
-class Presence {
-    #users = new Set();
-    #states = new Map();
-    #unsubscribe = [
-        realtime.on("snapshot", ({ stream, data }) => this.#update(stream, data)),
-        realtime.on("event", ({ stream, data }) => this.#update(stream, data)),
-    ];
-
-    watch(users) {
-        const watched = new Set(users);
-        for (const user of this.#users) if (!watched.has(user)) realtime.unlisten(`presence:${user}`);
-        for (const user of watched) if (!this.#users.has(user)) realtime.listen(`presence:${user}`);
-        this.#users = watched;
-    }
-
-    dot(user) { return h("span", { class: "presence", data: { presence: user, online: String(this.#is(user)) } }); }
-
-    text(user) {
-        return h("span", { class: "state", data: { presenceText: user } }, presenceText(this.#states.get(user)));
-    }
-
-    close() {
-        this.watch([]);
-        this.#unsubscribe.forEach((one) => one());
-    }
-
-    #is(user) { return this.#states.get(user)?.online ?? false; }
-
-    #update(stream, state) {
-        const [kind, user] = stream.split(":");
-        if (kind !== "presence") return;
-        this.#states.set(user, state);
-        for (const dot of document.querySelectorAll(`[data-presence="${user}"]`)) dot.dataset.online = String(state.online);
-        for (const text of document.querySelectorAll(`[data-presence-text="${user}"]`)) {
-            text.textContent = presenceText(state);
-        }
-    }
-}
-
-function presenceText(state) {
-    if (state?.online) return "Online";
-    return state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "";
 }
 
 /** Asks once for permission to show notifications while this page is hidden. */

@@ -1,6 +1,7 @@
 // The lists in the settings: devices with their sessions, and blocked people.
 
 import { busy, button, h, icon, toast } from "../dom.js";
+import { friends } from "../friends.js";
 import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -67,7 +68,7 @@ export function blockedSection() {
             button({ label: "Unblock", class: "small quiet", data: { action: "unblock" },
                 "aria-label": `Unblock ${user.displayName}`,
                 onclick: (event) => busy(event.target.closest("button"), async () => {
-                    await request("blocks.remove", { user: user.id });
+                    await friends.unblock(user.id);
                     await load();
                 }, report) }))));
     };

@@ -155,7 +155,8 @@ function passwordSection() {
 }
 
 function shortcutsSection() {
-    const keys = [["M", "Mute or unmute"], ["V", "Camera on or off"], ["H", "Hold or resume"], ["D", "Connection details"],
+    const keys = [["Ctrl K", "Go to a chat"], ["↑", "Edit your last message, or go from message to message"], ["R", "Reply to the chosen message"],
+        ["M", "Mute or unmute"], ["V", "Camera on or off"], ["H", "Hold or resume"], ["D", "Connection details"],
         ["Enter", "Accept a ringing call"], ["Esc", "Decline a ringing call, close a panel"]];
     return section("Keyboard", h("dl", { class: "keys" },
         keys.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))));

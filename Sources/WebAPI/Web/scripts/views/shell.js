@@ -8,25 +8,26 @@ import { realtime } from "../realtime.js";
 import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
+import { chatsPage } from "./chats.js";
 import { watchConnection, watchUpdates } from "./connection.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
-import { inboxPage } from "./inbox.js";
+import { linkPage } from "./link.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
 import { joinCall } from "./start-call.js";
-import { threadPage } from "./thread.js";
+import { openSwitcher } from "./switcher.js";
 
 const pages = {
     people: { label: "People", name: "people", make: peoplePage },
-    chats: { label: "Chats", name: "chat", make: inboxPage },
+    chats: { label: "Chats", name: "chat", make: chatsPage },
     history: { label: "History", name: "history", make: historyPage },
     diagnostics: { label: "Connection", name: "signal", make: diagnosticsPage },
     settings: { label: "Settings", name: "settings", make: settingsPage },
 };
 
 /** Pages without a navigation entry of their own: each belongs under one. */
-const inner = { c: { under: "chats", make: threadPage } };
+const inner = { c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage } };
 
 let stop = () => {};
 
@@ -47,14 +48,19 @@ export function showShell(root) {
         h("div", { class: "column" }, banner, update, open, main)));
 
     let page;
+    let made;
     const show = () => {
         const [key, ...rest] = location.hash.slice(2).split("/");
         const chosen = pages[key] || inner[key] ? key : "people";
         const { make, under = chosen } = pages[chosen] ?? inner[chosen];
-        page?.close?.();
-        page = make(...rest);
-        main.replaceChildren(page.node);
         main.dataset.page = chosen;
+        if (page?.navigate && made === make) page.navigate(chosen, ...rest);
+        else {
+            page?.close?.();
+            page = make(chosen, ...rest);
+            made = make;
+            main.replaceChildren(page.node);
+        }
         for (const link of links) {
             if (link.dataset.nav === under) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
@@ -69,11 +75,19 @@ export function showShell(root) {
         if (!credentials.user) return;
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
+    const onkeydown = (event) => {
+        if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || document.querySelector("dialog[open]")) return;
+        event.preventDefault();
+        openSwitcher();
+    };
     addEventListener("hashchange", navigate);
+    addEventListener("keydown", onkeydown);
     const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchUpdates(update),
         watchOpenCalls(open), watchUnread(links.find((link) => link.dataset.nav === "chats"))];
     stop = () => {
         removeEventListener("hashchange", navigate);
+        removeEventListener("keydown", onkeydown);
+        document.title = "Switchboard";
         unsubscribe.forEach((one) => one());
         page?.close?.();
         stop = () => {};
@@ -105,7 +119,7 @@ function watchOpenCalls(region) {
     return calls.on("open", show);
 }
 
-/** How many conversations have something unread. */
+/** How many conversations have something unread, beside the link and in the title, which waits for no frame. */
 function watchUnread(link) {
     const count = h("span", { class: "count", hidden: true, data: { count: "chats" } });
     link.append(count);
@@ -113,6 +127,7 @@ function watchUnread(link) {
         const unread = unreadConversations(inbox.state);
         count.hidden = unread === 0;
         count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
+        document.title = unread === 0 ? "Switchboard" : `(${unread}) Switchboard`;
     };
     show();
     return inbox.on("change", show);

@@ -1,0 +1,27 @@
+// Messages that disappear at their time, also without the server.
+
+/** The same with those that have expired as deleted ones; the same object if there is none. */
+export function expired(thread, now) {
+    const due = Object.values(thread.messages).filter((one) => one.expiresAt && !one.deletedAt && Date.parse(one.expiresAt) <= now);
+    if (due.length === 0) return thread;
+    const messages = { ...thread.messages };
+    for (const one of due) messages[one.number] = withoutContent(one);
+    return { ...thread, messages };
+}
+
+/** When the next of them expires, in milliseconds; undefined if none does. */
+export function nextExpiry(thread) {
+    const times = Object.values(thread.messages).filter((one) => one.expiresAt && !one.deletedAt)
+        .map((one) => Date.parse(one.expiresAt));
+    return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+export const hasExpired = (message, now) => Boolean(message.expiresAt) && Date.parse(message.expiresAt) <= now;
+
+/** What is left of a message that is gone: what its server copy has as well. */
+function withoutContent({ text: _, ranges: __, reactions: ___, voice: ____, editedAt: _____, ...rest }) {
+    return { ...rest, deletedAt: rest.expiresAt };
+}
+
+/** The choices of a conversation, in seconds; 0 is off. */
+export const DISAPPEARING_CHOICES = [0, 3_600, 86_400, 604_800, 2_592_000, 7_776_000];

@@ -1,0 +1,49 @@
+// What a search shows: the part of a text around its first match, with the matches in it.
+
+import { folded } from "./mentions.js";
+
+const BEFORE = 30;
+const LENGTH = 160;
+
+/** The parts of a text around its matches, `{text, isMatch}`; matches are in UTF-16 units, as the server says. */
+export function excerpt(text, matches = []) {
+    const valid = matches.filter(({ start, length }) => start >= 0 && length > 0 && start + length <= text.length)
+        .sort((one, other) => one.start - other.start);
+    const from = wordStart(text, Math.max(0, (valid[0]?.start ?? 0) - BEFORE));
+    const until = Math.min(text.length, from + LENGTH);
+    const parts = from > 0 ? [{ text: "…", isMatch: false }] : [];
+    let at = from;
+    for (const { start, length } of valid) {
+        if (start < at || start + length > until) continue;
+        if (start > at) parts.push({ text: text.slice(at, start), isMatch: false });
+        parts.push({ text: text.slice(start, start + length), isMatch: true });
+        at = start + length;
+    }
+    if (at < until) parts.push({ text: text.slice(at, until), isMatch: false });
+    if (until < text.length) parts.push({ text: "…", isMatch: false });
+    return parts;
+}
+
+/** Where the words of a query begin words of a name, `{start, length}`; empty unless all of them do. */
+export function nameMatches(name, query) {
+    const words = folded(query).split(/\s+/).filter(Boolean);
+    if (words.length === 0) return [];
+    const starts = [...name.matchAll(/[\p{L}\p{N}]+/gu)].map(({ index }) => index);
+    const found = words.map((word) => {
+        const start = starts.find((index) => folded(name.slice(index)).startsWith(word));
+        return start === undefined ? undefined : { start, length: lengthOf(name.slice(start), word) };
+    });
+    return found.every(Boolean) ? found : [];
+}
+
+/** How much of a text a folded word covers. */
+function lengthOf(text, word) {
+    for (let length = 1; length <= text.length; length += 1) if (folded(text.slice(0, length)).length >= word.length) return length;
+    return text.length;
+}
+
+function wordStart(text, index) {
+    if (index === 0) return 0;
+    const space = text.indexOf(" ", index);
+    return space === -1 || space > index + BEFORE ? index : space + 1;
+}

@@ -1,0 +1,44 @@
+// How messages lie in a thread: days, who goes on writing, where the user stopped reading, and what stays folded.
+
+const GROUP_MILLISECONDS = 5 * 60_000;
+
+/**
+ * The items of a thread in their order, `{message, day?, isUnread, isFirst, isLast, folded?}`: `day` is the time of the
+ * first message of a day, `isUnread` marks the first that is unread, and `isFirst` and `isLast` bound what one author wrote
+ * within some minutes. Messages of blocked people that follow each other are one item with `folded`, their list.
+ *
+ * @param {{me: string, unreadAfter?: number, blocked?: Set<string>, opened?: Set<number>}} options `unreadAfter` is the last
+ *   number that was read, if what is unread is marked, and `opened` the first numbers of folded items that were opened.
+ */
+export function layout(messages, { me, unreadAfter, blocked = new Set(), opened = new Set() }) {
+    const items = [];
+    let isMarked = unreadAfter === undefined;
+    let before;
+    let isOpen = false;
+    for (const message of messages) {
+        const isBlocked = blocked.has(message.author) && !message.notice && !message.deletedAt;
+        isOpen = isBlocked && (isOpen || opened.has(message.number));
+        const day = before && isSameDay(before.sentAt, message.sentAt) ? undefined : message.sentAt;
+        const isUnread = !isMarked && message.number > unreadAfter && message.author !== me && !message.notice;
+        if (isUnread) isMarked = true;
+        const last = items.at(-1);
+        const isBroken = day !== undefined || isUnread;
+        if (isBlocked && !isOpen && last?.folded && !isBroken) last.folded.push(message);
+        else {
+            const isFolded = isBlocked && !isOpen;
+            const isFirst = isBroken || isFolded || Boolean(last.folded) || !continues(before, message);
+            if (!isFirst) last.isLast = false;
+            items.push({ message, day, isUnread, isFirst, isLast: true, ...(isFolded && { folded: [message] }) });
+        }
+        before = message;
+    }
+    return items;
+}
+
+/** Whether two of a kind stand together: the same author, within minutes, and neither a notice nor a call. */
+function continues(before, message) {
+    return before.author === message.author && !before.notice && !message.notice && !before.call && !message.call
+        && Date.parse(message.sentAt) - Date.parse(before.sentAt) < GROUP_MILLISECONDS;
+}
+
+function isSameDay(one, other) { return new Date(one).toDateString() === new Date(other).toDateString(); }

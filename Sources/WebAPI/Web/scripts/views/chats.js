@@ -1,0 +1,35 @@
+// The list of conversations beside the one that is open; where there is no room for both, one of them.
+
+import { h, icon } from "../dom.js";
+import { inboxList } from "./inbox.js";
+import { threadPage } from "./thread.js";
+
+/** `key` is `chats`, `archive` or `c`, with the conversation's id and the number of a message. */
+export function chatsPage(key, ...rest) {
+    const list = inboxList();
+    const side = h("aside", { class: "chat-list", "aria-label": "Chats" }, list.node);
+    const nothing = h("div", { class: "empty" }, icon("chat"), h("p", {}, "Choose a chat, or press Ctrl and K to go to one."));
+    const content = h("section", { class: "chat-main", "aria-label": "Chat" });
+    let thread;
+    let isArchive = false;
+
+    const navigate = (next, id, number) => {
+        if (next === "c" && thread?.id === id) thread.goTo(number);
+        else {
+            thread?.close();
+            thread = next === "c" ? threadPage(id, number) : undefined;
+            content.replaceChildren(thread?.node ?? nothing);
+        }
+        if (next !== "c") isArchive = next === "archive";
+        list.update(thread?.id, isArchive);
+    };
+    navigate(key, ...rest);
+    return {
+        node: h("div", { class: "chats" }, side, content),
+        navigate,
+        close() {
+            thread?.close();
+            list.close();
+        },
+    };
+}

@@ -1,0 +1,76 @@
+// The members of a group: all of them, their roles, and what an administrator does with them.
+
+import { button, h } from "../dom.js";
+import { friends } from "../friends.js";
+import { request } from "../requests.js";
+import { roleOf } from "../state/thread.js";
+import { attempt } from "./attempt.js";
+import { avatar } from "./avatar.js";
+import { ask, open } from "./dialogs.js";
+import { visible } from "./message-text.js";
+import { writeTo } from "./new-chat.js";
+import { blockUser, reportUser } from "./report-user.js";
+
+const words = { owner: "Owner", admin: "Administrator", member: "" };
+const ranks = { owner: 0, admin: 1, member: 2 };
+
+/** `details` is the dialog that it stands in. */
+export function membersSection(thread, details) {
+    const { conversation, members } = thread.state;
+    const present = Object.values(members).filter((one) => one.state !== "left")
+        .sort((one, other) => ranks[one.role] - ranks[other.role] || thread.nameOf(one.user).localeCompare(thread.nameOf(other.user)));
+    const list = h("ul", { class: "rows flat", "aria-label": "Members" }, present.map((one) => memberRow(thread, one, thread.state.people[one.user], details)));
+    const more = thread.state.moreMembers && button({ label: `Show all ${conversation.members}`, class: "quiet wide", data: { action: "all-members" },
+        onclick: () => attempt(loadAll(thread, list, new Set(present.map((one) => one.user)), details, more)) });
+    return h("section", { "aria-labelledby": "group-members" }, h("h3", { id: "group-members" }, conversation.members === 1 ? "1 member" : `${conversation.members} members`),
+        list, more);
+}
+
+/** Those that the snapshot leaves out, page by page. */
+async function loadAll(thread, list, known, details, more) {
+    let cursor;
+    do {
+        const page = await request("members.list", { conversation: thread.id, ...(cursor && { cursor }) });
+        const people = Object.fromEntries(page.people.map((one) => [one.id, one]));
+        list.append(...page.members.filter((one) => one.state !== "left" && !known.has(one.user)).map((one) => memberRow(thread, one, people[one.user], details)));
+        cursor = page.nextCursor;
+    } while (cursor);
+    more.remove();
+}
+
+function memberRow(thread, member, person = { id: member.user, displayName: "" }, details) {
+    const isMe = member.user === thread.me;
+    const name = person.displayName || "Deleted account";
+    const notes = [isMe && "You", words[member.role], member.state === "invited" && "Invited", friends.isBlocked(member.user) && "Blocked"].filter(Boolean);
+    return h("li", { class: "row", data: { user: member.user, role: member.role } }, avatar(person),
+        h("span", { class: "name" }, h("bdi", {}, visible(name)), h("span", { class: "state" }, notes.join(" · "))),
+        !isMe && button({ name: "more", label: `More for ${name}`, bare: true, class: "round quiet", data: { action: "member-menu" },
+            onclick: () => showMember(thread, member, { ...person, displayName: name }, details) }));
+}
+
+function showMember(thread, member, person, details) {
+    const { user } = member;
+    const role = roleOf(thread.state, thread.me);
+    const isManager = role === "owner" || role === "admin";
+    const isJoined = member.state === "member";
+    const item = (action, name, label, run, style = "quiet") => button({ name, label, class: `item ${style}`, data: { action },
+        onclick: () => { dialog.close(); run(); } });
+    const setRole = (next) => attempt(thread.change("members.update", { user, role: next, version: member.version }));
+    const sure = async (title, text, label, work) => {
+        if (await ask({ title, text, danger: true, choices: [{ value: true, label }] })) await attempt(work);
+    };
+    const dialog = open({ id: "member-menu", "aria-labelledby": "member-menu-title", class: "dialog menu" },
+        h("h2", { id: "member-menu-title" }, h("bdi", {}, visible(person.displayName))),
+        h("div", { class: "items" },
+            !person.deleted && item("write", "chat", "Message", () => { details.close(); writeTo(person); }),
+            isManager && isJoined && member.role === "member" && item("make-admin", "shield", "Make an administrator", () => setRole("admin")),
+            role === "owner" && member.role === "admin" && item("make-member", "people", "Take the administrator’s role away", () => setRole("member")),
+            role === "owner" && isJoined && item("hand-over", "swap", "Hand the group over", () => sure(`Hand the group over to ${person.displayName}?`,
+                "They own it then, and you stay an administrator.", "Hand over", () => thread.change("conversations.handOver", { user }))),
+            isManager && member.role !== "owner" && item("remove-member", "signOut", "Remove from the group", () => sure(`Remove ${person.displayName}?`,
+                "They keep what they have seen.", "Remove", () => request("members.remove", { conversation: thread.id, user })), "quiet danger-text"),
+            friends.isBlocked(user) ? item("unblock", "block", "Unblock", () => attempt(friends.unblock(user)))
+                : item("block", "block", "Block", () => blockUser(person), "quiet danger-text"),
+            item("report", "alert", "Report", () => reportUser(person), "quiet danger-text")),
+        button({ label: "Cancel", class: "wide soft", onclick: () => dialog.close() }));
+}

@@ -1,0 +1,22 @@
+// A link that was made: to copy, or to give to another app.
+
+import { button, h, toast } from "../dom.js";
+import { open } from "./dialogs.js";
+
+export const linkAddress = (token) => `${location.origin}/#/l/${token}`;
+
+export function showLink(title, hint, token) {
+    const address = linkAddress(token);
+    const input = h("input", { id: "link-address", type: "text", value: address, readonly: true, onfocus: () => input.select() });
+    const dialog = open({ id: "made-link", "aria-labelledby": "made-link-title" }, h("h2", { id: "made-link-title" }, title), h("p", {}, hint),
+        h("div", { class: "field" }, h("label", { for: "link-address" }, "Address"), input),
+        h("div", { class: "choices" },
+            button({ name: "copy", label: "Copy", class: "primary", data: { action: "copy-link" }, onclick: async () => {
+                try {
+                    await navigator.clipboard.writeText(address);
+                    toast("Copied.");
+                } catch { input.select(); }
+            } }),
+            navigator.share && button({ label: "Share", class: "soft", onclick: () => navigator.share({ url: address }).catch(() => {}) }),
+            button({ label: "Close", class: "quiet", data: { action: "close" }, onclick: () => dialog.close() })));
+}

@@ -1,0 +1,89 @@
+// What can be done with a message.
+
+import { button, field, h, icon, toast } from "../dom.js";
+import { outbox } from "../outbox.js";
+import { decoded } from "../state/mentions.js";
+import { reactionsOf, roleOf, stateOf } from "../state/thread.js";
+import { attempt } from "./attempt.js";
+import { ask, open } from "./dialogs.js";
+import { showHistory, showInfo, showReactions } from "./message-info.js";
+import { pickConversations } from "./conversation-picker.js";
+import { reportUser } from "./report-user.js";
+
+const EMOJI = ["👍", "❤️", "😂", "🎉", "😮", "😢"];
+
+/** `actions` are `{reply(message), edit(message), openThread(number)}` of the thread's page. */
+export function showMenu(thread, message, actions) {
+    const { state, me } = thread;
+    const isMember = stateOf(state, me) === "member";
+    const isOwn = message.author === me;
+    const isText = message.kind === "text";
+    const isThere = !message.deletedAt;
+    const isPinned = Boolean(state.conversation?.pins.includes(message.number));
+    const isStarred = Boolean(state.starred[message.number]);
+    const { kind } = state.conversation ?? {};
+    const mayManage = isMember && isThere && !message.call
+        && (isOwn || kind === "group" && ["owner", "admin"].includes(roleOf(state, me)));
+    const item = (action, name, label, work, style = "quiet") => button({ name, label, class: `item ${style}`, data: { action },
+        onclick: () => { dialog.close(); work(); } });
+    const dialog = open({ id: "message-menu", "aria-label": "Message", class: "dialog menu" },
+        isMember && isThere && reactionRow(thread, message, () => dialog.close()),
+        h("div", { class: "items" },
+            isMember && isThere && item("reply", "reply", "Reply", () => actions.reply(message)),
+            isMember && isThere && kind === "group" && item("thread", "thread", "Reply in a thread", () => actions.openThread(message.thread ?? message.number)),
+            isMember && isThere && isOwn && isText && item("edit", "edit", "Edit", () => actions.edit(message)),
+            isThere && isText && item("forward", "forward", "Forward", () => forward(thread, message)),
+            isThere && message.text && item("copy", "copy", "Copy", () => copy(thread, message)),
+            isMember && isThere && item("pin", "pin", isPinned ? "Unpin" : "Pin", () => attempt(thread.pin(message.number, !isPinned))),
+            isThere && item("star", "star", isStarred ? "Remove star" : "Star", () => attempt(thread.star(message, !isStarred))),
+            isThere && message.editedAt && item("history", "history", "Former texts", () => showHistory(thread, message)),
+            isThere && Object.keys(message.reactions ?? {}).length > 0 && item("reactions", "smile", "Who reacted", () => showReactions(thread, message)),
+            isMember && isOwn && isThere && kind !== "self" && item("info", "info", "Read by", () => showInfo(thread, message)),
+            !isOwn && isThere && item("report", "alert", "Report", () => reportUser({ id: message.author, displayName: thread.nameOf(message.author) },
+                { conversation: thread.id, number: message.number })),
+            mayManage && item("delete-all", "trash", "Delete for everyone", () => remove(thread, message), "quiet danger-text"),
+            item("delete-me", "trash", "Delete for me", () => attempt(thread.deleteForMe(message)), "quiet danger-text")),
+        button({ label: "Cancel", class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
+}
+
+/** The reactions that are usual, and a field for any other. */
+function reactionRow(thread, message, close) {
+    const own = new Map(reactionsOf(thread.state, message, thread.me).map((one) => [one.emoji, one.isOwn]));
+    const react = (emoji) => {
+        close();
+        attempt(thread.react(message, emoji, !own.get(emoji)));
+    };
+    const other = h("form", { class: "other-emoji", hidden: true, onsubmit: (event) => {
+        event.preventDefault();
+        const emoji = other.elements.emoji.value.trim();
+        if (emoji) react(emoji);
+    } }, field({ label: "Another emoji", name: "emoji", maxlength: "20", autocomplete: "off", required: true }),
+    h("button", { type: "submit", class: "soft", data: { action: "react-other" } }, "React"));
+    return h("div", { class: "react" },
+        h("div", { class: "emoji-row", role: "group", "aria-label": "React" }, EMOJI.map((emoji) =>
+            h("button", { type: "button", class: "round", "aria-label": `React with ${emoji}`, "aria-pressed": String(own.get(emoji) ?? false),
+                data: { react: emoji }, onclick: () => react(emoji) }, emoji)),
+        h("button", { type: "button", class: "round quiet", "aria-label": "Another emoji", title: "Another emoji", data: { action: "other-emoji" },
+            onclick: () => { other.hidden = !other.hidden; if (!other.hidden) other.elements.emoji.focus(); } }, icon("smile"))), other);
+}
+
+async function remove(thread, message) {
+    const sure = await ask({ title: "Delete for everyone?", danger: true, text: "The text is gone for all of you.",
+        choices: [{ value: "delete", label: "Delete" }] });
+    if (sure) await attempt(thread.deleteForAll(message));
+}
+
+async function copy(thread, message) {
+    const { text } = decoded(message.text, (user) => thread.nameOf(user));
+    try {
+        await navigator.clipboard.writeText(text);
+        toast("Copied.");
+    } catch { toast("This browser does not let pages copy here.", { error: true }); }
+}
+
+async function forward(thread, message) {
+    const chosen = await pickConversations({ title: "Forward to", action: "Forward" });
+    if (!chosen) return;
+    for (const id of chosen) outbox.send(id, { forward: { conversation: thread.id, number: message.number } });
+    toast(chosen.length === 1 ? "Forwarded." : `Forwarded to ${chosen.length} chats.`);
+}

@@ -1,0 +1,22 @@
+// Starting conversations.
+
+import { hasFeature } from "../features.js";
+import { openNotes, startConversation } from "../inbox.js";
+import { attempt } from "./attempt.js";
+import { askText } from "./dialogs.js";
+import { pickPeople } from "./picker.js";
+
+/** Opens the conversation with a person. */
+export const writeTo = (user) => attempt(async () => { location.hash = `#/c/${await startConversation([user])}`; });
+
+export const writeNotes = () => attempt(async () => { location.hash = `#/c/${await openNotes()}`; });
+
+export async function newChat() {
+    const chosen = await pickPeople({ title: "New chat", most: hasFeature("groups") ? undefined : 1,
+        actions: [{ value: "start", label: "Start", name: "chat" }] });
+    if (!chosen) return;
+    if (chosen.people.length === 1) return writeTo(chosen.people[0]);
+    const name = await askText({ title: "New group", label: "Name of the group", action: "Create", maxlength: 80,
+        hint: "It can stay empty." });
+    if (name !== undefined) await attempt(async () => { location.hash = `#/c/${await startConversation(chosen.people, name)}`; });
+}

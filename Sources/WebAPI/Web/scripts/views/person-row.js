@@ -1,0 +1,51 @@
+// A person in a list: who they are, whether they are there, and calling them.
+
+import { button, h } from "../dom.js";
+import { whenText } from "../format.js";
+import { presence } from "../presence.js";
+import { WatchSet } from "../watches.js";
+import { avatar } from "./avatar.js";
+import { visible } from "./message-text.js";
+import { showPerson } from "./person-card.js";
+import { callPerson } from "./start-call.js";
+
+export function personRow(user, watched) {
+    return h("li", { class: "row", data: { user: user.id } },
+        h("button", { type: "button", class: "who", data: { action: "person" }, onclick: () => showPerson(user) },
+            avatar(user, { presence: watched.dot(user.id) }),
+            h("span", { class: "name" }, h("bdi", {}, visible(user.displayName)), watched.text(user.id))),
+        button({ name: "phone", label: `Call ${user.displayName}`, bare: true, class: "round soft",
+            data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
+        button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
+            data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
+}
+
+/** Shows who of those on the page is online. */
+export class PeoplePresence {
+    #watched = new WatchSet("presence");
+    #unsubscribe = presence.on("change", (user) => this.#update(user));
+
+    watch(users) { this.#watched.update(users); }
+
+    dot(user) { return h("span", { class: "presence", data: { presence: user, online: String(presence.isOnline(user)) } }); }
+
+    text(user) {
+        return h("span", { class: "state", data: { presenceText: user } }, presenceText(presence.of(user)));
+    }
+
+    close() {
+        this.#watched.close();
+        this.#unsubscribe();
+    }
+
+    #update(user) {
+        const state = presence.of(user);
+        for (const dot of document.querySelectorAll(`[data-presence="${user}"]`)) dot.dataset.online = String(state.online);
+        for (const text of document.querySelectorAll(`[data-presence-text="${user}"]`)) text.textContent = presenceText(state);
+    }
+}
+
+function presenceText(state) {
+    if (state?.online) return "Online";
+    return state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "";
+}

@@ -1,0 +1,70 @@
+// The replies in the thread of one message, with a field of their own.
+
+import { button, h } from "../dom.js";
+import { onceAFrame } from "../frames.js";
+import { stateOf } from "../state/thread.js";
+import { attempt } from "./attempt.js";
+import { composer } from "./composer.js";
+import { open } from "./dialogs.js";
+import { Nodes, show as showNodes } from "./keyed.js";
+import { content, outgoingItem } from "./message.js";
+import { visible } from "./message-text.js";
+import { timeText, whenText } from "../format.js";
+
+/** `show(number)` leads to a message in the conversation. */
+export function openReplies(thread, root, show) {
+    const nodes = new Nodes();
+    const list = h("ol", { class: "replies", "aria-label": "Replies" });
+    const first = h("div", { class: "root" });
+    const earlier = button({ label: "Show earlier replies", class: "quiet wide", hidden: true, data: { action: "earlier-replies" }, onclick: () => attempt(load()) });
+    const writing = composer(thread, { root });
+    /** What pages have; of copies the thread's own may be newer. */
+    const held = new Map();
+    let rootMessage;
+    let before;
+    const scroller = h("div", { class: "replies-scroller", tabindex: "0", role: "region", "aria-label": "Thread" }, first, earlier, list);
+    const dialog = open({ id: "replies", "aria-labelledby": "replies-title", class: "dialog replies-dialog" },
+        h("div", { class: "panel-head" }, h("h2", { id: "replies-title" }, "Thread"),
+            button({ name: "close", label: "Close", bare: true, class: "round quiet", data: { action: "close" }, onclick: () => dialog.close() })),
+        scroller, writing.node);
+
+    const item = (message) => h("article", { class: "reply", "aria-label": `${thread.nameOf(message.author)}, ${whenText(message.sentAt)}`, data: { number: String(message.number) } },
+        h("p", { class: "reply-head" }, h("bdi", { class: "author" }, visible(message.author === thread.me ? "You" : thread.nameOf(message.author))),
+            h("time", { datetime: message.sentAt }, timeText(message.sentAt))), content(thread, message));
+    const node = (message) => nodes.node(message.number, [message, thread.state.people], () => h("li", {}, item(message)));
+
+    const draw = () => {
+        const { messages, hidden } = thread.state;
+        for (const one of Object.values(messages)) if (one.thread === root) held.set(one.number, one);
+        const shown = [...held.values()].filter((one) => !hidden[one.number] && one.number !== root).sort((one, other) => one.number - other.number);
+        const isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 60;
+        showNodes(list, [...shown.map(node), ...thread.outgoing.filter((one) => one.thread === root).map((one) =>
+            nodes.node(one.clientID, [one], () => h("li", {}, outgoingItem(thread, one))))]);
+        nodes.sweep();
+        rootMessage = messages[root] ?? rootMessage;
+        if (rootMessage) {
+            first.replaceChildren(item(rootMessage), button({ label: "Show in the chat", class: "link small", data: { action: "show-root" },
+                onclick: () => { dialog.close(); show(root); } }));
+        }
+        writing.node.hidden = stateOf(thread.state, thread.me) !== "member";
+        if (isAtEnd) scroller.scrollTop = scroller.scrollHeight;
+    };
+    const schedule = onceAFrame(draw);
+    const load = async () => {
+        const page = await thread.replies(root, before);
+        for (const one of page.messages) held.set(one.number, one);
+        before = page.messages[0]?.number;
+        earlier.hidden = !page.hasEarlier || before === undefined;
+        draw();
+    };
+    const unsubscribe = thread.on("change", schedule);
+    dialog.addEventListener("close", () => {
+        unsubscribe();
+        schedule.cancel();
+        writing.close();
+    });
+    draw();
+    attempt(load());
+    attempt(async () => { rootMessage = await thread.find(root); draw(); });
+    writing.focus();
+}

@@ -1,0 +1,90 @@
+// What can be done with a conversation as a whole, from its row or its page.
+
+import { button, h, toast } from "../dom.js";
+import { whenText } from "../format.js";
+import { inbox } from "../inbox.js";
+import { request } from "../requests.js";
+import { isMuted, unreadOf } from "../state/inbox.js";
+import { muteChoices } from "../state/later.js";
+import { attempt } from "./attempt.js";
+import { titleOf } from "./conversation-row.js";
+import { ask, open } from "./dialogs.js";
+import { visible } from "./message-text.js";
+
+/** The items of a menu, `{action, name, label, style?, run}`. */
+export function rowActions(row) {
+    const { id, membership, conversation } = row;
+    const keep = (change) => attempt(inbox.keep(id, change));
+    const isMember = membership.state === "member";
+    const { unread, isMarked } = unreadOf(inbox.state, row);
+    const muted = isMuted(membership);
+    return [
+        isMember && { action: "mute", name: muted ? "bell" : "muted", label: muted ? mutedText(membership) : "Mute",
+            run: () => muted ? keep({ muted: null }) : mute(row) },
+        { action: "pin", name: "pin", label: membership.pinned ? "Unpin" : "Pin", run: () => keep({ pinned: !membership.pinned }) },
+        { action: "archive", name: "archive", label: membership.archived ? "Move out of the archive" : "Archive", run: () => archive(row) },
+        isMember && { action: "unread", name: "chat", label: unread > 0 || isMarked ? "Mark as read" : "Mark as unread", run: () => toggleUnread(row) },
+        { action: "clear", name: "trash", label: "Clear this chat", style: "quiet danger-text", run: () => clear(row) },
+        { action: "delete", name: "trash", label: "Delete this chat", style: "quiet danger-text", run: () => remove(row) },
+        conversation.kind === "group" && isMember && { action: "leave", name: "signOut", label: "Leave", style: "quiet danger-text", run: () => leave(row) },
+    ].filter(Boolean);
+}
+
+export function showRowMenu(row) {
+    const dialog = open({ id: "row-menu", "aria-labelledby": "row-menu-title", class: "dialog menu" },
+        h("h2", { id: "row-menu-title" }, h("bdi", {}, visible(titleOf(row)))),
+        h("div", { class: "items" }, rowActions(row).map(({ action, name, label, style = "quiet", run }) =>
+            button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } }))),
+        button({ label: "Cancel", class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
+}
+
+function mutedText({ muted }) { return muted.until ? `Unmute (muted until ${whenText(muted.until)})` : "Unmute"; }
+
+async function mute(row) {
+    const choices = muteChoices(new Date());
+    const dialog = open({ id: "mute", "aria-labelledby": "mute-title", class: "dialog menu" }, h("h2", { id: "mute-title" }, "Mute"),
+        h("p", { class: "hint" }, "Messages that mention you still count."),
+        h("div", { class: "items" }, choices.map(({ label, until }) => button({ name: "muted", label, class: "item quiet", data: { mute: label },
+            onclick: () => {
+                dialog.close();
+                attempt(inbox.keep(row.id, { muted: { mentions: true, ...(until && { until: until.toISOString() }) } }));
+            } }))),
+        button({ label: "Cancel", class: "wide soft", onclick: () => dialog.close() }));
+}
+
+async function archive(row) {
+    const archived = !row.membership.archived;
+    if (!await attempt(inbox.keep(row.id, { archived }))) return;
+    toast(archived ? "Archived." : "Moved to your chats.", { action: { label: "Undo", run: () => attempt(inbox.keep(row.id, { archived: !archived })) } });
+}
+
+async function toggleUnread(row) {
+    const { unread, isMarked } = unreadOf(inbox.state, row);
+    if (unread === 0 && !isMarked) return attempt(inbox.keep(row.id, { markedUnread: true }));
+    if (unread > 0) {
+        await attempt(request("conversations.mark", { conversation: row.id, read: row.lastMessage.number }));
+        inbox.noteRead(row.id, row.lastMessage.number);
+    }
+    if (isMarked) await attempt(inbox.keep(row.id, { markedUnread: false }));
+}
+
+async function clear(row) {
+    const sure = await ask({ title: `Clear ${titleOf(row)}?`, danger: true, text: "All messages in it are gone for you, for ever. Others keep them.",
+        choices: [{ value: "clear", label: "Clear" }] });
+    if (sure) await attempt(request("conversations.clear", { conversation: row.id }));
+}
+
+async function remove(row) {
+    const sure = await ask({ title: `Delete ${titleOf(row)}?`, danger: true,
+        text: "All messages in it are gone for you, for ever, and it leaves your list until something new is in it. Others keep them.",
+        choices: [{ value: "delete", label: "Delete" }] });
+    if (sure && await attempt(request("conversations.delete", { conversation: row.id, for: "me" }))) leavePage(row);
+}
+
+async function leave(row) {
+    const sure = await ask({ title: "Leave the group?", danger: true, text: "You keep what you have seen.",
+        choices: [{ value: "leave", label: "Leave" }] });
+    if (sure && await attempt(request("members.leave", { conversation: row.id }))) leavePage(row);
+}
+
+function leavePage({ id }) { if (location.hash.startsWith(`#/c/${id}`)) location.hash = "#/chats"; }

@@ -1,0 +1,119 @@
+// Messages that are sent later: choosing a time, and the list of those that wait.
+
+import { button, h, icon, toast } from "../dom.js";
+import { randomID } from "../identity.js";
+import { request } from "../requests.js";
+import { whenText } from "../format.js";
+import { laterChoices, localText } from "../state/later.js";
+import { decoded, encoded } from "../state/mentions.js";
+import { attempt, report } from "./attempt.js";
+import { ask, open } from "./dialogs.js";
+import { visible } from "./message-text.js";
+
+const LEAST = 10_000;
+
+/** Asks for a time; resolves to a date, or undefined when the dialog is dismissed. */
+function askTime(title, at) {
+    return new Promise((resolve) => {
+        const take = (date) => {
+            resolve(date);
+            dialog.close();
+        };
+        const now = new Date();
+        const input = h("input", { type: "datetime-local", id: "field-time", name: "time", required: true, min: localText(now),
+            value: localText(at ?? new Date(now.getTime() + 3_600_000)) });
+        const form = h("form", { class: "ask-form", onsubmit: (event) => {
+            event.preventDefault();
+            const date = new Date(input.value);
+            if (date.getTime() < Date.now() + LEAST) return toast("Choose a time that is still to come.", { error: true });
+            take(date);
+        } }, h("div", { class: "field" }, h("label", { for: "field-time" }, "Date and time"), input),
+        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "time" } }, "Send then"),
+            button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        const dialog = open({ id: "send-time", "aria-labelledby": "send-time-title" }, h("h2", { id: "send-time-title" }, title),
+            h("div", { class: "items" }, laterChoices(now).map(({ label, time }) => button({ name: "clock", label, class: "item quiet",
+                data: { later: localText(time) }, onclick: () => take(time) }, `${label}, ${whenText(time.toISOString())}`))), form);
+        dialog.addEventListener("close", () => resolve(undefined));
+    });
+}
+
+/** Asks for a time, and has the message sent then. Resolves to whether it waits. */
+export async function sendLater(thread, message) {
+    const time = await askTime("Send later");
+    if (!time || !await attempt(thread.schedule(message, time, randomID()))) return false;
+    toast(`It is sent ${whenText(time.toISOString())}.`);
+    return true;
+}
+
+/** The line above the composer that says how many wait. */
+export function scheduledLine(thread) {
+    const show = button({ name: "clock", label: "", class: "quiet small wide scheduled", data: { action: "scheduled" }, onclick: () => showScheduled(thread) });
+    show.hidden = true;
+    let key;
+    return {
+        node: show,
+        draw() {
+            const { count = 0, failed = 0 } = thread.state.scheduled ?? {};
+            if (key === `${count} ${failed}`) return;
+            key = `${count} ${failed}`;
+            show.hidden = count === 0;
+            show.classList.toggle("danger-text", failed > 0);
+            const text = `${count === 1 ? "1 message is" : `${count} messages are`} sent later${failed > 0 ? `, ${failed} could not be sent` : ""}`;
+            show.replaceChildren(icon(failed > 0 ? "alert" : "clock"), h("span", {}, text));
+        },
+    };
+}
+
+/** The list of those that wait: changing, sending and deleting one. */
+async function showScheduled(thread) {
+    const list = h("ul", { class: "rows flat", "aria-label": "Messages that are sent later" });
+    const nameOf = (user) => thread.nameOf(user);
+    const load = async () => {
+        const { scheduled } = await request("scheduled.list", { conversation: thread.id });
+        if (scheduled.length === 0) dialog.close();
+        list.replaceChildren(...scheduled.map(row));
+    };
+    const act = (name, one, params) => attempt(async () => {
+        await request(name, { conversation: thread.id, clientID: one.clientID, ...params });
+        await load();
+    });
+    const row = (one) => h("li", { class: "row scheduled-row", data: { scheduled: one.clientID } },
+        h("div", { class: "name" }, h("span", { class: "text", dir: "auto" }, visible(decoded(one.text, nameOf).text)),
+            h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? `Not sent: ${one.failure.detail}` : whenText(one.sendAt))),
+        h("div", { class: "pair" },
+            button({ name: "edit", label: "Change the text", bare: true, class: "round quiet", data: { action: "change-text" }, onclick: async () => {
+                const text = await askLines("Change the message", one, nameOf);
+                if (text) act("scheduled.update", one, { text });
+            } }),
+            button({ name: "clock", label: "Change the time", bare: true, class: "round quiet", data: { action: "change-time" }, onclick: async () => {
+                const time = await askTime("Change the time", new Date(one.sendAt));
+                if (time) act("scheduled.update", one, { sendAt: time.toISOString() });
+            } }),
+            button({ name: "send", label: "Send now", bare: true, class: "round quiet", data: { action: "send-now" },
+                onclick: () => act("scheduled.update", one, { sendAt: null }) }),
+            button({ name: "trash", label: "Delete", bare: true, class: "round quiet danger-text", data: { action: "delete-scheduled" }, onclick: async () => {
+                const sure = await ask({ title: "Delete this message?", danger: true, choices: [{ value: "delete", label: "Delete" }] });
+                if (sure) act("scheduled.delete", one);
+            } })));
+    const dialog = open({ id: "scheduled", "aria-labelledby": "scheduled-title", class: "dialog picker" },
+        h("h2", { id: "scheduled-title" }, "Sent later"), list,
+        button({ label: "Close", class: "wide quiet", data: { action: "close" }, onclick: () => dialog.close() }));
+    try { await load(); } catch (error) { report(error); }
+}
+
+/** Asks for another text of one; resolves to undefined when the dialog is dismissed. */
+function askLines(title, { text }, nameOf) {
+    return new Promise((resolve) => {
+        const { text: shown, mentions } = decoded(text, nameOf);
+        const input = h("textarea", { id: "field-lines", rows: "4", required: true, value: shown });
+        const form = h("form", { class: "ask-form", onsubmit: (event) => {
+            event.preventDefault();
+            resolve(encoded(input.value, mentions).trim());
+            dialog.close();
+        } }, h("div", { class: "field" }, h("label", { for: "field-lines" }, "Message"), input),
+        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "save" } }, "Save"),
+            button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        const dialog = open({ id: "lines", "aria-labelledby": "lines-title" }, h("h2", { id: "lines-title" }, title), form);
+        dialog.addEventListener("close", () => resolve(undefined));
+    });
+}

@@ -1,0 +1,49 @@
+// Going to a conversation by its name: Ctrl and K.
+
+import { h } from "../dom.js";
+import { avatarOf, titleOf } from "./conversation-row.js";
+import { matchingRows } from "./conversation-picker.js";
+import { open } from "./dialogs.js";
+import { visible } from "./message-text.js";
+
+const SHOWN = 8;
+
+export function openSwitcher() {
+    if (document.getElementById("switcher")) return;
+    const list = h("ul", { id: "switcher-list", class: "rows flat", role: "listbox", "aria-label": "Chats" });
+    const said = h("p", { class: "hint", role: "status" });
+    const input = h("input", { id: "switcher-input", type: "text", role: "combobox", placeholder: "Go to a chat", "aria-label": "Go to a chat", autocomplete: "off",
+        spellcheck: "false", "aria-controls": "switcher-list", "aria-expanded": "true", "aria-autocomplete": "list", oninput: () => show() });
+    let rows = [];
+    let chosen = 0;
+    const go = (index) => {
+        const row = rows[index];
+        if (!row) return;
+        dialog.close();
+        location.hash = `#/c/${row.id}`;
+    };
+    const draw = () => {
+        list.replaceChildren(...rows.map((row, index) => h("li", { id: `switch-${index}`, class: "row option", role: "option", "aria-selected": String(index === chosen),
+            data: { conversation: row.id }, onclick: () => go(index) }, avatarOf(row), h("span", { class: "name" }, h("bdi", {}, visible(titleOf(row)))))));
+        input.setAttribute("aria-activedescendant", rows.length > 0 ? `switch-${chosen}` : "");
+        list.children[chosen]?.scrollIntoView({ block: "nearest" });
+        said.textContent = rows.length > 0 ? "" : "No chat has this name.";
+    };
+    const show = () => {
+        rows = matchingRows(input.value).slice(0, SHOWN);
+        chosen = 0;
+        draw();
+    };
+    input.addEventListener("keydown", (event) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (step && rows.length > 0) {
+            chosen = (chosen + step + rows.length) % rows.length;
+            draw();
+        } else if (event.key === "Enter" && !event.isComposing) go(chosen);
+        else return;
+        event.preventDefault();
+    });
+    const dialog = open({ id: "switcher", "aria-label": "Go to a chat", class: "dialog picker switcher" }, input, said, list);
+    show();
+    input.focus();
+}

@@ -1,0 +1,81 @@
+// The head of a thread: whose it is, whether they are there, calling, and its details.
+
+import { button, h, icon, toast } from "../dom.js";
+import { namesOf, whenText } from "../format.js";
+import { inbox } from "../inbox.js";
+import { presence } from "../presence.js";
+import { errorMessage } from "../problems.js";
+import { request } from "../requests.js";
+import { othersIn } from "../state/thread.js";
+import { WatchSet } from "../watches.js";
+import { avatar } from "./avatar.js";
+import { titleOf } from "./conversation-row.js";
+import { disappearingText, showDetails } from "./conversation-details.js";
+import { focusIn } from "./keyed.js";
+import { visible } from "./message-text.js";
+import { callGroup, callPerson, joinCall } from "./start-call.js";
+
+/** Joins the call that is on in the conversation. */
+async function joinLive({ id }) {
+    try { await joinCall((await request("calls.get", { call: id })).call); } catch (error) { toast(errorMessage(error), { error: true }); }
+}
+
+export function threadHead(thread) {
+    const node = h("div", { class: "thread-head" });
+    const about = h("span", { class: "state about-line" });
+    const watched = new WatchSet("presence");
+    let person;
+    let key;
+
+    const drawAbout = () => {
+        const { conversation } = thread.state;
+        const parts = [];
+        if (person) {
+            const state = presence.of(person.id);
+            parts.push(state?.online ? "Online" : state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "");
+        } else if (conversation?.kind === "group") parts.push(conversation.members === 1 ? "1 member" : `${conversation.members} members`);
+        if (conversation?.disappearAfter) parts.push(`Messages disappear after ${disappearingText(conversation.disappearAfter)}`);
+        about.textContent = parts.filter(Boolean).join(" · ");
+        about.dataset.online = String(Boolean(person && presence.isOnline(person.id)));
+    };
+    const unsubscribe = presence.on("change", (user) => { if (user === person?.id) drawAbout(); });
+
+    return {
+        node,
+        /** Draws it, and returns the title. `state` is the user's own, and `other` the one of two. */
+        draw(state, other) {
+            const row = inbox.row(thread.id);
+            const { conversation } = thread.state;
+            const others = othersIn(thread.state, thread.me);
+            person = other;
+            watched.update(person && state === "member" && !person.deleted ? [person.id] : []);
+            const title = conversation && !person && conversation.kind === "group" && !conversation.name && others.length > 0
+                ? namesOf(others) : conversation || row?.conversation ? titleOf({ conversation: conversation ?? row.conversation, person }) : "";
+            drawAbout();
+            const next = [title, state, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded].join();
+            if (next === key) return title;
+            key = next;
+            const focus = focusIn(node);
+            const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
+            const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
+            const details = () => showDetails(thread, title);
+            node.replaceChildren(...[h("a", { class: "back", href: "#/chats", "aria-label": "Chats" }, icon("back")),
+                person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
+                h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, visible(title))), about),
+                canCall && h("div", { class: "pair" }, conversation?.liveCall && !person
+                    ? button({ label: "Join call", class: "small primary", data: { action: "join-call" }, onclick: () => joinLive(thread.state.conversation.liveCall) })
+                    : [person && button({ name: "phone", label: `Call ${title}`, bare: true, class: "round soft", data: { action: "call-audio" }, onclick: call("audio") }),
+                        button({ name: "video", label: `Video call with ${title}`, bare: true, class: "round soft",
+                            data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
+                state === "member" && thread.state.isLoaded && button({ name: "more", label: "Members and settings", bare: true, class: "round quiet",
+                    data: { action: "members" }, onclick: details }),
+            ].filter(Boolean));
+            focus();
+            return title;
+        },
+        close() {
+            unsubscribe();
+            watched.close();
+        },
+    };
+}

@@ -1,0 +1,314 @@
+"""A thread: where it opens, what stays in its place while it grows, and what is done with messages. One pair of people
+for the whole file; each test has a group of their own, which is made over REST."""
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows, texts, write
+from switchboard_tests.browsers.pages import Person, together
+
+# Where a message is, in pixels from the top of the list, and how much is below the screen.
+PLACE = """
+const scroller = document.querySelector(".scroller");
+const node = document.getElementById(`message-${arguments[0]}`);
+if (!node) return null;
+return Math.round(node.getBoundingClientRect().top - scroller.getBoundingClientRect().top);
+"""
+BELOW = "const one = document.querySelector('.scroller'); return Math.round(one.scrollHeight - one.scrollTop - one.clientHeight);"
+SCROLL = "document.querySelector('.scroller').scrollTop = arguments[0];"
+TOP = """
+const top = document.querySelector(".scroller").getBoundingClientRect().top;
+const node = [...document.querySelectorAll("#messages > *")].find((one) => one.getBoundingClientRect().bottom > top + 1);
+return Number(node.dataset.number);
+"""
+
+
+@pytest.fixture(scope="module")
+def pair(browsers, url):
+    for one in browsers:
+        one.keep_one_tab()
+    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
+    together(made, Person.sign_up)
+    yield made
+    together(browsers, lambda one: one.driver.get("about:blank"))
+
+
+@pytest.fixture(scope="module")
+def apis(pair):
+    return [API(one) for one in pair]
+
+
+@pytest.fixture
+def group(request, apis):
+    """A new group of both, by the name of the test."""
+    ann, ben = apis
+    return ann.create("group", [ben], name=request.node.name[5:45])
+
+
+def numbers(person):
+    return [int(one.get_attribute("data-number")) for one in person.all("#messages [data-number]")]
+
+
+def waits_at(person, what, condition):
+    return person.browser.wait(what, condition)
+
+
+def test_it_opens_at_the_first_unread_message(pair, apis, group):
+    ann, ben = pair
+    first = apis[0].say(group, "first")
+    open_chat(ben, group)
+    ben.find(f"#message-{first}")
+    ben.browser.wait("it to be read", lambda: apis[1].ask("GET", f"/v1/conversations/{group}")["membership"]["read"] >= first)
+    ben.go("chats")
+    apis[0].say(group, *(f"message {number}" for number in range(80)))
+    row(ben, "message 79")
+    ben.says(f"#row-{group} [data-count=unread]", "80")
+    assert ben.driver.title.startswith("(")
+
+    # More than the snapshot has: the page around the first unread one is read, and the divider stands there.
+    open_chat(ben, group)
+    divider = ben.find(".unread-from")
+    assert divider.find_element("xpath", "..").get_attribute("id") == f"message-{first + 1}"
+    assert 0 < ben.driver.execute_script(PLACE, first + 1) < 400
+    assert f"message-{first + 80}" not in [one.get_attribute("id") for one in ben.all("#messages article")]
+    # The button says how many are below, and leads there.
+    ben.browser.wait("a count of new ones", lambda: ben.text(".newest .count") == "50+")
+    ben.click("[data-action=to-newest]")
+    ben.find(f"#message-{first + 80}")
+    ben.browser.wait("the end", lambda: ben.driver.execute_script(BELOW) <= 1)
+    ben.gone("[data-action=to-newest]")
+    ben.browser.wait("all to be read", lambda: apis[1].ask("GET", f"/v1/conversations/{group}")["membership"]["read"] == first + 80)
+
+
+def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):
+    ann, ben = pair
+    apis[0].say(group, *(f"message {number}" for number in range(300)))
+    apis[1].ask("POST", f"/v1/conversations/{group}/marks", {"read": 301})
+    open_chat(ben, group)
+    ben.find("#message-301")
+    ben.browser.wait("the end", lambda: ben.driver.execute_script(BELOW) <= 1)
+    # Upwards to the first: at each step the message on the top stays where it is while others come above it.
+    seen = 0
+    while ben.driver.execute_script(TOP) > 2:
+        ben.driver.execute_script(SCROLL, 300)
+        top = ben.driver.execute_script(TOP)
+        place = ben.driver.execute_script(PLACE, top)
+        first = numbers(ben)[0]
+        ben.browser.wait("earlier ones", lambda: numbers(ben)[0] < first or numbers(ben)[0] <= 2)
+        assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1, f"message {top} has moved"
+        assert len(numbers(ben)) <= 120
+        seen += 1
+        assert seen < 40
+        if numbers(ben)[0] <= 2:
+            ben.driver.execute_script(SCROLL, 0)
+    # One above the screen grows: what is on the screen stays.
+    ben.driver.execute_script(SCROLL, 600)
+    top = ben.driver.execute_script(TOP)
+    place = ben.driver.execute_script(PLACE, top)
+    above = top - 2
+    version = apis[0].ask("GET", f"/v1/conversations/{group}/messages/{above}")["message"]["textVersion"]
+    apis[0].ask("PATCH", f"/v1/conversations/{group}/messages/{above}", {"text": "\n".join(["grown"] * 9), "textVersion": version})
+    ben.says(f"#message-{above} .text", "grown")
+    assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1
+    # A new message does not pull the page down.
+    newest = apis[0].say(group, "new below")
+    ben.says(".newest .count", "1")
+    assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1
+    ben.click("[data-action=to-newest]")
+    ben.find(f"#message-{newest}")
+
+
+def test_a_reply_leads_to_its_origin_and_back(pair, apis, group):
+    ann, ben = pair
+    origin = apis[0].say(group, "the origin")
+    apis[0].say(group, *(f"between {number}" for number in range(120)))
+    reply = apis[0].say(group, "the answer", replyTo=origin)
+    apis[1].ask("POST", f"/v1/conversations/{group}/marks", {"read": reply})
+    open_chat(ben, group)
+    # It is not held: it is read, and the range around it is shown.
+    ben.says(f"#message-{reply} .quote", "Earlier message")
+    ben.click(f"#message-{reply} .quote")
+    ben.find(f"#message-{origin}")
+    assert 0 < ben.driver.execute_script(PLACE, origin) < 600
+    assert reply not in numbers(ben)
+    assert ben.driver.execute_script("return document.activeElement.id") == f"message-{origin}"
+    # Downwards until both ranges meet.
+    ben.browser.wait("the newest", lambda: (
+        ben.driver.execute_script("const one = document.querySelector('.scroller'); one.scrollTop += 900;") or reply in numbers(ben)))
+    ben.says(f"#message-{reply} .quote", "the origin")
+    # By its address too.
+    open_chat(ben, group, origin)
+    ben.browser.wait("the origin", lambda: ben.driver.execute_script(PLACE, origin) is not None)
+
+
+def test_groups_of_one_author_days_and_ticks(pair, apis, group):
+    ann, ben = pair
+    open_chat(ann, group)
+    write(ann, "one")
+    write(ann, "two")
+    shows(ann, "one", "two")
+    assert ann.find("#message-2").get_attribute("class").split() == ["message", "own", "first"] or ann.all("#message-3.last")
+    assert ann.text(".day") == "Today"
+    # The list of the other one says that they have arrived, and reading that they were read.
+    ben.go("chats")
+    row(ben, "two")
+    ann.find("#message-3 [data-receipt=delivered]")
+    open_chat(ben, group)
+    ann.find("#message-3 [data-receipt=read]")
+    menu(ann, 3, "info")
+    ann.says("#message-info .row", "Ben Brook")
+    ann.click("#message-info [data-action=close]")
+
+
+def test_pinning_starring_and_reacting(pair, apis, group):
+    ann, ben = pair
+    first = apis[0].say(group, "pin me")
+    apis[0].say(group, *(f"filler {number}" for number in range(70)))
+    open_chat(ben, group)
+    open_chat(ann, group, first)
+    ann.find(f"#message-{first}")
+    menu(ann, first, "pin")
+    ann.says(".pins", "pin me")
+    # The other one does not hold the message: it is read for the bar, which leads to it.
+    ben.says(".pins", "pin me")
+    ben.click("[data-action=show-pin]")
+    ben.find(f"#message-{first}")
+    menu(ben, first, "star")
+    ben.find(f"#message-{first} .starred")
+    ben.click(f"#message-{first} [data-action=message-menu]")
+    ben.click("#message-menu [data-action=other-emoji]")
+    ben.find("#field-emoji").send_keys("\u2603", Keys.ENTER)
+    ann.says(f"#message-{first} .reaction", "1")
+    menu(ann, first, "reactions")
+    ann.says("#message-reactions .row", "Ben Brook")
+    ann.click("#message-reactions [data-action=close]")
+    ben.click("[data-action=pins]")
+    ben.click("#pins [data-action=unpin]")
+    ann.gone(".pins")
+
+
+def test_editing_by_arrow_and_former_texts(pair, apis, group):
+    ann, ben = pair
+    open_chat(ann, group)
+    open_chat(ben, group)
+    write(ann, "teh words")
+    shows(ben, "teh words")
+    field = ann.find("#write")
+    field.send_keys(Keys.ARROW_UP)
+    assert field.get_attribute("value") == "teh words"
+    field.send_keys(Keys.HOME, *[Keys.DELETE] * 3, "the", Keys.ENTER)
+    shows(ben, "the words")
+    menu(ben, 3 if ben.all("#message-3 .text") else 2, "history")
+    ben.says("#message-history li", "teh words")
+    ben.click("#message-history [data-action=close]")
+
+
+def test_a_thread_of_replies(pair, apis, group):
+    ann, ben = pair
+    root = apis[0].say(group, "the root")
+    open_chat(ben, group)
+    ben.find(f"#message-{root}")
+    menu(ben, root, "thread")
+    ben.says("#replies .root", "the root")
+    ben.find("#write-thread").send_keys("in the thread", Keys.ENTER)
+    ben.says("#replies .replies", "in the thread")
+    ben.click("#replies [data-action=close]")
+    open_chat(ann, group)
+    ann.says(f"#message-{root} .replies", "1 reply")
+    ann.click(f"#message-{root} [data-action=open-thread]")
+    ann.says("#replies .replies", "in the thread")
+    apis[1].say(group, "another", thread=root)
+    ann.says("#replies .replies", "another")
+    ann.click("#replies [data-action=show-root]")
+    ann.browser.wait("the root", lambda: ann.driver.execute_script("return document.activeElement.id") == f"message-{root}")
+
+
+def test_forwarding(pair, apis, group):
+    ann, ben = pair
+    notes = apis[0].create("self")
+    number = apis[1].say(group, "worth keeping")
+    open_chat(ann, group)
+    menu(ann, number, "forward")
+    ann.find("#conversation-search").send_keys("note")
+    ann.browser.wait("the notes alone", lambda: len(ann.all("#conversation-picks .row")) == 1)
+    ann.click("#conversation-picks input")
+    ann.click("#conversation-picker [data-choice=done]")
+    open_chat(ann, notes)
+    ann.says("#messages .forwarded", "Forwarded")
+    shows(ann, "worth keeping")
+
+
+def test_messages_disappear(pair, apis, group):
+    ann, ben = pair
+    open_chat(ann, group)
+    ann.click("[data-action=members]")
+    ann.find("#disappearing").send_keys("1 hour")
+    ann.says(".about-line", "disappear after 1 hour")
+    ann.click("#members [data-action=close]")
+    apis[0].ask("PATCH", f"/v1/conversations/{group}", {"disappearAfter": 10})
+    number = apis[0].say(group, "soon gone")
+    ann.says(f"#message-{number} .text", "soon gone")
+    ann.browser.wait("it to be gone", lambda: ann.all(f"#message-{number}[data-deleted]"), 25)
+    assert "soon gone" not in texts(ann)
+
+
+def test_sending_later(pair, apis, group):
+    ann, ben = pair
+    open_chat(ann, group)
+    open_chat(ben, group)
+    ann.find("#write").send_keys("good morning")
+    ann.click("[data-action=send-later]")
+    ann.click("#send-time [data-later]")
+    ann.browser.wait("an empty field", lambda: ann.find("#write").get_attribute("value") == "")
+    ann.says("[data-action=scheduled]", "1 message is sent later")
+    ann.click("[data-action=scheduled]")
+    ann.says("#scheduled .row", "good morning")
+    ann.click("#scheduled [data-action=change-text]")
+    ann.find("#field-lines").send_keys(", all")
+    ann.click("#lines [data-choice=save]")
+    ann.says("#scheduled .row", "good morning, all")
+    ann.click("#scheduled [data-action=send-now]")
+    ben.says("#messages .text", "good morning, all")
+    ann.gone("[data-action=scheduled]")
+    # A second one is deleted.
+    ann.find("#write").send_keys("never")
+    ann.click("[data-action=send-later]")
+    ann.click("#send-time [data-later]")
+    ann.click("[data-action=scheduled]")
+    ann.click("#scheduled [data-action=delete-scheduled]")
+    ann.click("#ask [data-choice=delete]")
+    ann.gone("[data-action=scheduled]")
+    assert "never" not in texts(ben)
+
+
+def test_what_blocked_people_say_in_groups_is_folded(pair, apis, group):
+    ann, ben = pair
+    first = apis[1].say(group, "bad", "worse")
+    ann.go("chats")
+    apis[0].ask("PUT", f"/v1/blocks/{apis[1].user}")
+    try:
+        open_chat(ann, group)
+        ann.says("#messages .folded", "2 messages of somebody you have blocked")
+        assert texts(ann) == []
+        ann.click("[data-action=unfold]")
+        shows(ann, "bad", "worse")
+    finally:
+        apis[0].ask("DELETE", f"/v1/blocks/{apis[1].user}")
+    ann.gone("#messages .folded")
+    assert first
+
+
+def test_the_keyboard_goes_from_message_to_message(pair, apis, group):
+    ann, ben = pair
+    last = apis[0].say(group, "one", "two", "three")
+    open_chat(ann, group)
+    ann.find(f"#message-{last}")
+    ann.driver.execute_script("document.getElementById('messages').focus()")
+    focused = lambda: ann.driver.execute_script("return document.activeElement.id")  # noqa: E731
+    assert focused() == f"message-{last}"
+    ann.press(Keys.ARROW_UP)
+    assert focused() == f"message-{last - 1}"
+    ann.press("r")
+    ann.says("#composer .about", "two")
+    assert focused() == "write"
+    ann.press(Keys.ESCAPE)
+    ann.gone("#composer .about")
