@@ -3,7 +3,18 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import DESK, PHONE
-from switchboard_tests.browsers.chats import accessible, menu, open_first, react, row, shows, start, write
+from switchboard_tests.browsers.chats import (
+    API,
+    accessible,
+    menu,
+    open_chat,
+    open_first,
+    react,
+    row,
+    shows,
+    start,
+    write,
+)
 from switchboard_tests.browsers.pages import Person, together
 
 MARKUP = "<img src=x onerror=\"document.title='no'\"> **bold** `code` https://x.example/a \u202edleif\u202c"
@@ -234,3 +245,42 @@ def test_looks(look, people, pictures):
     ann.click("[data-action=members]")
     pictures(ann.browser, f"{look}-members")
     accessible(ann, f"members, {look}")
+    ann.click("#members [data-action=close]")
+
+    # A group with a pin, a thread, somebody who wrote much, and what is unread.
+    first, second = API(ann), API(ben)
+    group = first.create("group", [second], name="Rome in spring")
+    root = second.say(group, "Shall we take the night train?", "It leaves at seven.", "Or we fly, and have a day more.")
+    first.say(group, "The train, please.", replyTo=root - 2)
+    second.say(group, f"<@{first.user}> then I book it.", thread=root)
+    first.ask("PUT", f"/v1/conversations/{group}/messages/{root}/pin")
+    second.say(group, "Done: two beds.", "Bring the good coffee.")
+    ann.go("chats")
+    row(ann, "Bring the good coffee.")
+    pictures(ann.browser, f"{look}-chats")
+    accessible(ann, f"the list, {look}")
+    ann.find("#chat-search").send_keys("train")
+    ann.says("#search-results [data-found=message] mark", "train")
+    pictures(ann.browser, f"{look}-search")
+    accessible(ann, f"a search, {look}")
+    open_chat(ann, group)
+    ann.find(".unread-from")
+    pictures(ann.browser, f"{look}-thread-group")
+    accessible(ann, f"the thread of a group, {look}")
+    ann.click("[data-action=open-thread]")
+    ann.says("#replies .replies", "then I book it.")
+    pictures(ann.browser, f"{look}-replies")
+    accessible(ann, f"replies, {look}")
+    ann.click("#replies [data-action=close]")
+    ann.find("#write").send_keys("Hi @")
+    ann.find("#mention-list [role=option]")
+    pictures(ann.browser, f"{look}-mentions")
+    accessible(ann, f"mentions, {look}")
+    ann.click("[data-action=send-later]")
+    pictures(ann.browser, f"{look}-send-later")
+    accessible(ann, f"sending later, {look}")
+    ann.press(Keys.ESCAPE)
+    ann.click("[data-action=members]")
+    ann.find("#members .rights")
+    pictures(ann.browser, f"{look}-group")
+    accessible(ann, f"the details of a group, {look}")

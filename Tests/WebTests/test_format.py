@@ -217,6 +217,21 @@ def test_dates(run, then):
 
 
 @pytest.mark.parametrize(
+    ("then", "day", "short"),
+    [
+        ("2031-05-06T00:10:00+02:00", "Today", "00:10"), ("2031-05-05T23:50:00+02:00", "Yesterday", "Yesterday"),
+        ("2031-05-01T12:00:00+02:00", "Thursday 1 May", "1 May"), ("2030-12-31T12:00:00+01:00", "31 December 2030", "31 Dec"),
+    ],
+)
+def test_days(run, then, day, short):
+    script = """
+        const { dayText, shortWhenText } = await load("format.js");
+        return [dayText(then, new Date(now)), shortWhenText(then, new Date(now))];
+    """
+    assert run(script, then=then, now="2031-05-06T12:00:00+02:00") == [day, short]
+
+
+@pytest.mark.parametrize(
     ("bits", "text"),
     [(0, "0 kbit/s"), (499, "0 kbit/s"), (48_200, "48 kbit/s"), (999_400, "999 kbit/s"), (1_000_000, "1.0 Mbit/s"),
      (1_249_000, "1.2 Mbit/s"), (25_000_000, "25.0 Mbit/s")],

@@ -77,6 +77,18 @@ def test_what_was_deleted_for_oneself_stays_away(run):
     assert run(script, one=message(1, 1), two=message(2, 2)) == [[2, 2]]
 
 
+def test_what_was_cleared_is_not_held(run):
+    script = BEGIN + """
+        const thread = open([one, two, three], { hasEarlier: true });
+        const cleared = state.cleared(thread, [{ from: 2 }]);
+        const all = state.cleared(thread, [{ from: 3 }]);
+        return [numbers(cleared), cleared.first, cleared.hasEarlier, numbers(all), all.last === undefined,
+            state.cleared(thread, [{ from: 0, until: 1 }, { from: 2 }]) === thread];
+    """
+    values = {"one": message(1, 1), "two": message(2, 2), "three": message(3, 3)}
+    assert run(script, **values) == [[[3, 3]], 3, False, [], True, True]
+
+
 def test_marks(run):
     """The user's own only rise. Ranges begin after their first number."""
     script = BEGIN + """

@@ -40,8 +40,7 @@ class Drafts extends Emitter {
         const draft = state.written(before, text, replyTo);
         if (draft === before) return;
         this.#set(conversation, draft);
-        clearTimeout(this.#timers.get(conversation));
-        this.#timers.set(conversation, setTimeout(() => this.save(conversation), SAVE_DELAY));
+        this.#saveLater(conversation);
     }
 
     /** Saves at once what was not yet, such as when the conversation is closed. */
@@ -65,7 +64,9 @@ class Drafts extends Emitter {
     receive(conversation, server, options) {
         const before = this.of(conversation);
         const draft = state.received(before, server, options);
-        if (draft !== before) this.#set(conversation, draft);
+        if (draft === before) return;
+        this.#set(conversation, draft);
+        if (!draft.isSaved) this.#saveLater(conversation);
     }
 
     /** It is sent now: the revision for the request. */
@@ -83,6 +84,11 @@ class Drafts extends Emitter {
         for (const store of [localStorage, sessionStorage]) {
             for (const key of Object.keys(store)) if (key.startsWith(PREFIX)) store.removeItem(key);
         }
+    }
+
+    #saveLater(conversation) {
+        clearTimeout(this.#timers.get(conversation));
+        this.#timers.set(conversation, setTimeout(() => this.save(conversation), SAVE_DELAY));
     }
 
     #forgetTimer(conversation) {

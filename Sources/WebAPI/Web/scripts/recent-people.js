@@ -1,8 +1,12 @@
-// The people whom the user called last, or was called by.
+// The people whom the user knows: who called them last or was called by them, whom they chat with, and their friends.
 
 import { credentials } from "./credentials.js";
 import { othersOf } from "./format.js";
+import { friends } from "./friends.js";
+import { inbox } from "./inbox.js";
 import { request } from "./requests.js";
+import { friendsIn } from "./state/friends.js";
+import { listedRows } from "./state/inbox.js";
 
 /** The people of the last calls, each once. */
 export async function recentPeople() {
@@ -15,4 +19,14 @@ export async function recentPeople() {
         }
     }
     return [...people.values()].slice(0, 20);
+}
+
+/** Whom the user may want to choose: those they chat with, friends, and those of the last calls, each once. */
+export async function knownPeople() {
+    const people = new Map();
+    const add = (one) => { if (!one.deleted && !people.has(one.id)) people.set(one.id, one); };
+    listedRows(inbox.state).filter((row) => row.person && row.membership?.state === "member").forEach((row) => add(row.person));
+    friendsIn(friends.state, "friend").forEach((one) => add(one.user));
+    (await recentPeople()).forEach(add);
+    return [...people.values()].filter((one) => !friends.isBlocked(one.id)).slice(0, 50);
 }

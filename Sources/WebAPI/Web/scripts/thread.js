@@ -46,6 +46,7 @@ export class Thread extends Emitter {
             realtime.on("state", (now) => this.#handleConnection(now)),
             outbox.on("change", (conversation) => { if (conversation === id) this.emit("change"); }),
             outbox.on("stored", ({ conversation, message }) => { if (conversation === id) this.#merge({ message }); }),
+            inbox.on("change", () => this.#handleRow()),
             writers.on("change", (conversation) => { if (conversation === id) this.emit("writers"); }),
         ];
         this.listen();
@@ -57,7 +58,6 @@ export class Thread extends Emitter {
     get seen() { return Math.max(this.state.read, this.#readUpTo); }
 
     get outgoing() { return outbox.list(this.id); }
-
     get writers() { return writers.of(this.id); }
 
     listen() { realtime.listen(this.#stream); }
@@ -133,7 +133,6 @@ export class Thread extends Emitter {
     }
 
     retry(clientID) { outbox.retry(this.id, clientID); }
-
     discard(clientID) { outbox.discard(this.id, clientID); }
 
     async schedule(message, sendAt, clientID) {
@@ -231,6 +230,13 @@ export class Thread extends Emitter {
             writers.note(this.id, { user: message.author, state: "stopped" });
             this.emit("arrived", message);
         }
+    }
+
+    /** The row of the list has the latest copy of the membership. */
+    #handleRow() {
+        const spans = inbox.row(this.id)?.membership?.spans;
+        const next = spans?.length > 0 ? state.cleared(this.state, spans) : this.state;
+        if (next !== this.state) this.#set(next);
     }
 
     /** An earlier range is not resumed with the stream: it is read again. */

@@ -135,6 +135,13 @@ export function lastEditable(thread, me) {
     return shownMessages(thread).findLast((one) => one.author === me && one.kind === "text" && !one.deletedAt);
 }
 
+/** Without what the user has cleared, here or on another device: `spans` are those of their membership. */
+export function cleared(thread, spans) {
+    const from = Math.min(...spans.map((one) => one.from));
+    if (thread.first === undefined || Math.min(thread.first, thread.past?.first ?? Infinity) > from || !Number.isFinite(from)) return thread;
+    return { ...within(thread, from + 1), hasEarlier: false };
+}
+
 /** The range from a number on. */
 function within(thread, first) {
     const messages = Object.fromEntries(Object.entries(thread.messages).filter(([number]) => Number(number) >= first));

@@ -4,10 +4,11 @@ import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { errorMessage } from "../problems.js";
-import { recentPeople } from "../recent-people.js";
+import { knownPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { open } from "./dialogs.js";
+import { visible } from "./message-text.js";
 
 const SEARCH_DELAY = 250;
 
@@ -45,7 +46,7 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
             const mine = ++turn;
             const text = search.value.trim();
             try {
-                const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await recentPeople();
+                const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await knownPeople();
                 if (mine !== turn) return;
                 shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
                 hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.`
@@ -78,7 +79,7 @@ function pick(user, isChosen, onchange) {
     const id = `pick-${user.id}`;
     const input = h("input", { type: "checkbox", id, checked: isChosen, onchange: () => onchange(input.checked) });
     return h("li", { class: "row pick", data: { user: user.id } },
-        h("label", { for: id, class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)), input);
+        h("label", { for: id, class: "who" }, avatar(user), h("span", { class: "name" }, h("bdi", {}, visible(user.displayName)))), input);
 }
 
 function chip(user, remove) {

@@ -47,7 +47,7 @@ export function threadPage(id, number) {
         },
     };
     const writing = composer(thread, { onsend: () => feed.endUnread() });
-    const feed = new Feed(thread, actions, number === undefined ? undefined : Number(number));
+    const feed = new Feed(thread, actions, numberIn(number));
     const head = threadHead(thread);
     const pins = pinsBar(thread, show);
     const later = scheduledLine(thread);
@@ -117,7 +117,7 @@ export function threadPage(id, number) {
         id,
         node,
         /** The address names a message of it. */
-        goTo(wanted) { if (wanted !== undefined) show(Number(wanted)); },
+        goTo(wanted) { if (numberIn(wanted)) show(numberIn(wanted)); },
         close() {
             inbox.isTyping = undefined;
             schedule.cancel();
@@ -129,3 +129,6 @@ export function threadPage(id, number) {
         },
     };
 }
+
+/** The number in an address, if there is one. */
+const numberIn = (text) => /^[1-9]\d{0,14}$/.test(text ?? "") ? Number(text) : undefined;

@@ -1,0 +1,258 @@
+"""The list of conversations, the composer's drafts and mentions, and the search. One pair for the whole file."""
+
+import uuid
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.browser import PHONE
+from switchboard_tests.browsers.chats import API, open_chat, row, row_menu, shows, write
+from switchboard_tests.browsers.pages import Person, together
+
+ROWS = "return [...document.querySelectorAll('#inbox .row')].map((one) => one.dataset.conversation);"
+
+
+@pytest.fixture(scope="module")
+def pair(browsers, url):
+    for one in browsers:
+        one.keep_one_tab()
+    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
+    together(made, Person.sign_up)
+    yield made
+    together(browsers, lambda one: one.driver.get("about:blank"))
+
+
+@pytest.fixture(scope="module")
+def apis(pair):
+    return [API(one) for one in pair]
+
+
+@pytest.fixture(scope="module")
+def direct(apis):
+    return apis[0].create("direct", [apis[1]])
+
+
+@pytest.fixture
+def group(request, apis):
+    ann, ben = apis
+    return ann.create("group", [ben], name=request.node.name[5:45])
+
+
+def value(person):
+    return person.find("#write").get_attribute("value")
+
+
+def kept(api, conversation):
+    """The draft that the server keeps."""
+    return api.ask("GET", f"/v1/conversations/{conversation}")["membership"].get("draft", {}).get("text", "")
+
+
+def test_drafts_over_two_devices(pair, apis, direct, browsers, url):
+    """Here at once, on the server after a pause or at leaving, and not back after it was sent."""
+    ann, ben = pair
+    open_chat(ann, direct)
+    ann.find("#write").send_keys("half a thought")
+    ann.go("people")
+    ann.browser.wait("the draft on the server", lambda: kept(apis[0], direct) == "half a thought")
+    ann.go("chats")
+    ann.says(f"#row-{direct} .preview", "Draft: half a thought")
+    # A page that reloads has it, and so has another device.
+    ann.driver.refresh()
+    open_chat(ann, direct)
+    ann.browser.wait("the draft", lambda: value(ann) == "half a thought")
+    # What another device saves comes where nothing is being typed, and never into what is.
+    ann.driver.execute_script("document.activeElement.blur()")
+    other = {"draft": {"text": "from the other device", "revision": 50}}
+    apis[0].ask("PATCH", f"/v1/conversations/{direct}/members/me", other)
+    ann.browser.wait("the other device's draft", lambda: value(ann) == "from the other device")
+    ann.find("#write").send_keys(" and mine")
+    other = {"draft": {"text": "late", "revision": 60}}
+    apis[0].ask("PATCH", f"/v1/conversations/{direct}/members/me", other)
+    ann.browser.wait("mine to be kept", lambda: kept(apis[0], direct) == "from the other device and mine")
+    assert value(ann) == "from the other device and mine"
+    ann.press(Keys.ENTER)
+    ann.says("#messages .text", "from the other device and mine")
+    ann.browser.wait("no draft", lambda: kept(apis[0], direct) == "" and value(ann) == "")
+    ann.go("chats")
+    row(ann, "You: from the other device and mine")
+    ann.driver.refresh()
+    open_chat(ann, direct)
+    ann.says("#messages .text", "from the other device and mine")
+    assert value(ann) == ""
+    assert ben
+
+
+def test_enter_during_composition_does_not_send(pair, direct):
+    ann, _ = pair
+    open_chat(ann, direct)
+    field = ann.find("#write")
+    field.send_keys("nihon")
+    script = """
+        const field = document.getElementById("write");
+        const key = (values) => field.dispatchEvent(new KeyboardEvent("keydown",
+            { key: "Enter", bubbles: true, cancelable: true, ...values }));
+        return [key({ isComposing: true }), key({ keyCode: 229 })];
+    """
+    assert ann.driver.execute_script(script) == [True, True]
+    assert value(ann) == "nihon"
+    field.send_keys(Keys.SHIFT, Keys.ENTER)
+    field.send_keys(Keys.NULL, "go")
+    assert value(ann) == "nihon\ngo"
+    field.clear()
+    field.send_keys(" ", Keys.BACKSPACE)
+
+
+def test_mentions_are_completed_and_counted(pair, apis, group):
+    ann, ben = pair
+    ben.go("chats")
+    open_chat(ann, group)
+    ann.find("#write").send_keys("Hi @br")
+    ann.says("#mention-list [aria-selected=true]", "Ben Brook")
+    ann.press(Keys.ENTER)
+    assert value(ann) == "Hi @Ben Brook "
+    ann.press(Keys.ENTER)
+    ann.says("#messages .mention", "@Ben Brook")
+    ben.find(f"#row-{group} .count[aria-label='1 mention you']")
+    message = apis[0].ask("GET", f"/v1/conversations/{group}/messages?limit=1")["messages"][0]
+    assert message["text"] == f"Hi <@{apis[1].user}>"
+
+
+def test_order_menus_filters_and_the_archive(pair, apis, group):
+    ann, ben = pair
+    notes = apis[1].create("self")
+    apis[1].say(notes, "newest")
+    ben.go("chats")
+    row(ben, "newest")
+    assert ben.driver.execute_script(ROWS)[0] == notes
+    apis[0].say(group, "comes up")
+    ben.browser.wait("the group to be first", lambda: ben.driver.execute_script(ROWS)[0] == group)
+    row_menu(ben, notes, "pin")
+    ben.browser.wait("the pinned one to be first", lambda: ben.driver.execute_script(ROWS)[0] == notes)
+    row_menu(ben, notes, "pin")
+    ben.browser.wait("the group to be first", lambda: ben.driver.execute_script(ROWS)[0] == group)
+
+    row_menu(ben, group, "mute")
+    ben.click("#mute [data-mute='For an hour']")
+    ben.find(f"#row-{group} [aria-label=Muted]")
+    row_menu(ben, group, "mute")
+    ben.gone(f"#row-{group} [aria-label=Muted]")
+
+    row_menu(ben, group, "unread")
+    ben.gone(f"#row-{group} [data-count=unread]")
+    row_menu(ben, group, "unread")
+    ben.find(f"#row-{group} [aria-label='Marked as unread']")
+    ben.click("[data-filter=unread]")
+    ben.gone(f"#row-{notes}")
+    ben.find(f"#row-{group}")
+    ben.click("[data-filter=groups]")
+    ben.gone(f"#row-{notes}")
+    ben.click("[data-filter=all]")
+    ben.find(f"#row-{notes}")
+
+    row_menu(ben, notes, "archive")
+    ben.gone(f"#row-{notes}")
+    ben.click("[data-action=undo]")
+    ben.find(f"#row-{notes}")
+    row_menu(ben, notes, "archive")
+    ben.gone(f"#row-{notes}")
+    ben.go("archive")
+    ben.find(f"#row-{notes}")
+    # After a reload it is asked for.
+    ben.driver.refresh()
+    ben.find(f"#row-{notes}")
+    row_menu(ben, notes, "archive")
+    ben.gone(f"#row-{notes}")
+
+    # What is cleared goes from the thread that is open, too.
+    open_chat(ben, group)
+    ben.says("#messages .text", "comes up")
+    row_menu(ben, group, "clear")
+    ben.click("#ask [data-choice=clear]")
+    ben.says(f"#row-{group} .preview", "No messages yet")
+    ben.gone("#messages .text")
+    ben.go("chats")
+    row_menu(ben, group, "delete")
+    ben.click("#ask [data-choice=delete]")
+    ben.gone(f"#row-{group}")
+    apis[0].say(group, "back again")
+    ben.says(f"#row-{group} .preview", "back again")
+    row_menu(ben, group, "leave")
+    ben.click("#ask [data-choice=leave]")
+    ben.says(f"#row-{group} .preview", "You left.")
+    assert ann
+
+
+def test_typing_and_presence_in_the_list(pair, direct):
+    ann, ben = pair
+    ben.go("chats")
+    ben.find(f"#row-{direct} .presence[data-online=true]")
+    open_chat(ann, direct)
+
+    def types():
+        ann.find("#write").send_keys("x")
+        return "typing" in ben.text(f"#row-{direct} .preview")
+
+    ben.browser.wait("Ann to type", types)
+    ann.find("#write").clear()
+    ann.find("#write").send_keys(" ", Keys.BACKSPACE)
+
+
+def test_search_over_chats_people_and_messages(pair, apis, group):
+    ann, ben = pair
+    word = f"needle{uuid.uuid4().hex[:6]}"
+    number = apis[1].say(group, f"a {word} in the hay")
+    apis[1].say(group, *(f"after {turn}" for turn in range(70)))
+    ann.go("chats")
+    ann.find("#chat-search").send_keys("ben")
+    ann.says("#search-results [data-found=chat] mark", "Ben")
+    field = ann.find("#chat-search")
+    field.clear()
+    field.send_keys(word)
+    ann.says("#search-results [data-found=message] mark", word)
+    ann.click("#search-results [data-found=message] a")
+    ann.find(f"#message-{number}")
+    ann.browser.wait("the message to be chosen",
+                     lambda: ann.driver.execute_script("return document.activeElement.id") == f"message-{number}")
+    ann.go("chats")
+    field = ann.find("#chat-search")
+    field.clear()
+    field.send_keys("zzzzqqq")
+    ann.says("#search-results", "Nothing found for “zzzzqqq”.")
+    field.send_keys(Keys.ESCAPE)
+    ann.find("#inbox")
+    assert ben
+
+
+def test_the_switcher(pair, apis, group):
+    ann, _ = pair
+    ann.go("people")
+    ann.driver.find_element("css selector", "body").send_keys(Keys.CONTROL, "k")
+    ann.find("#switcher-input").send_keys(Keys.NULL, "switcher")
+    ann.browser.wait("one to be found", lambda: len(ann.all("#switcher-list .option")) == 1)
+    ann.press(Keys.ENTER)
+    ann.says(".thread-head h1", "the_switcher")
+    assert ann.driver.execute_script("return location.hash").startswith(f"#/c/{group}")
+    assert apis
+
+
+def test_on_a_phone_the_list_and_the_chat_take_turns(pair, direct):
+    ann, _ = pair
+    ann.browser.resize(PHONE)
+    try:
+        ann.go("chats")
+        ann.click(f"#row-{direct} a")
+        ann.find("#write")
+        assert not ann.find("main").find_element("css selector", ".chat-list").is_displayed()
+        ann.click(".thread-head .back")
+        ann.find("#inbox")
+        assert not [one for one in ann.all(".thread") if one.is_displayed()]
+    finally:
+        ann.browser.resize((1280, 800))
+
+
+def test_notes_to_oneself(pair):
+    ann, _ = pair
+    ann.go("chats")
+    ann.click("[data-action=notes]")
+    ann.says(".thread-head h1", "Notes")
+    write(ann, "do not forget")
+    shows(ann, "do not forget")

@@ -1,0 +1,183 @@
+"""Friends, links, groups with their roles and rights, blocks and reports, and what an operator has disabled."""
+
+import uuid
+
+import pytest
+from switchboard_tests.browsers.chats import API, accessible, open_chat, row, shows
+from switchboard_tests.browsers.pages import PASSWORD, SIGN_UP, Person, together
+from switchboard_tests.browsers.server import Server
+
+
+@pytest.fixture(scope="module")
+def pair(browsers, url):
+    for one in browsers:
+        one.keep_one_tab()
+    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
+    together(made, Person.sign_up)
+    yield made
+    together(browsers, lambda one: one.driver.get("about:blank"))
+
+
+@pytest.fixture(scope="module")
+def apis(pair):
+    return [API(one) for one in pair]
+
+
+def follow(person, address):
+    person.driver.execute_script("location.hash = arguments[0]", address[address.index("#"):])
+
+
+def test_becoming_friends(pair):
+    ann, ben = pair
+    ann.search_for(ben)
+    ann.click("#people [data-action=person]")
+    ann.click("#person [data-action=ask-friend]")
+    ann.find("#field-answer").send_keys("We met in Rome")
+    ann.click("#ask [data-choice=save]")
+    ann.find("#person [data-action=cancel-friend]")
+    ann.driver.execute_script("document.getElementById('person').close()")
+    ben.go("people")
+    ben.says(".friend-requests .row", "We met in Rome")
+    accessible(ben, "a friend request")
+    ben.click("[data-action=accept-friend]")
+    ben.says(".friends .row", "Ann Abel")
+    field = ann.find("#search")
+    field.clear()
+    field.send_keys(" ")
+    ann.says(".friends .row", "Ben Brook")
+    ann.click(".friends [data-action=person]")
+    ann.click("#person [data-action=end-friend]")
+    ben.gone(".friends .row")
+
+
+def test_a_contact_link_leads_to_its_owner(pair):
+    ann, ben = pair
+    ann.go("people")
+    ann.click("[data-action=make-contact-link]")
+    address = ann.find("#link-address").get_attribute("value")
+    ann.click("#made-link [data-action=close]")
+    follow(ben, address)
+    ben.says(".link-card h1", "Ann Abel")
+    ben.click(".link-card [data-action=write]")
+    ben.says(".thread-head h1", "Ann Abel")
+    ann.click("[data-action=remove-contact-link]")
+    ann.click("#ask [data-choice]")
+    ann.says(".toast", "does not work any more")
+    follow(ben, address)
+    ben.says(".link-card", "This link does not work")
+
+
+def test_a_group_with_links_roles_and_rights(pair, apis):
+    ann, ben = pair
+    group = apis[0].create("group", name="Choir")
+    open_chat(ann, group)
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=make-link]")
+    ann.find("#link-ends").send_keys("1 day")
+    ann.find("#link-uses").send_keys("1 person")
+    ann.click("#new-link [data-choice=make]")
+    address = ann.find("#link-address").get_attribute("value")
+    ann.click("#made-link [data-action=close]")
+    ann.says("#members [data-link]", "0 of 1 joined")
+    follow(ben, address)
+    ben.says(".link-card", "Choir")
+    ben.click("[data-action=join-group]")
+    ben.find("#write")
+    ann.says("#members .row", "Ben Brook")
+    accessible(ann, "the details of a group")
+
+    # Who may write.
+    ann.find("#right-write").send_keys("Administrators")
+    path = f"/v1/conversations/{group}"
+    ann.browser.wait("the right", lambda: apis[0].ask("GET", path)["conversation"]["settings"]["write"] == "admins")
+    # An administrator, then the owner.
+    ann.click(f"#members [data-user='{apis[1].user}'] [data-action=member-menu]")
+    ann.click("#member-menu [data-action=make-admin]")
+    ann.find(f"#members [data-user='{apis[1].user}'][data-role=admin]")
+    ann.click(f"#members [data-user='{apis[1].user}'] [data-action=member-menu]")
+    ann.click("#member-menu [data-action=hand-over]")
+    ann.click("#ask [data-choice]")
+    ann.find(f"#members [data-user='{apis[1].user}'][data-role=owner]")
+    ben.says("#messages", "You own the group now.")
+    # The new owner removes her.
+    ben.click("[data-action=members]")
+    ben.click(f"#members [data-user='{apis[0].user}'] [data-action=member-menu]")
+    ben.click("#member-menu [data-action=remove-member]")
+    ben.click("#ask [data-choice]")
+    ann.says(".thread-notice", "You are not in this conversation any more.")
+    ben.click("#members [data-action=close]")
+    ben.says("#messages", "removed")
+
+
+def test_a_request_is_blocked_and_somebody_reported(pair, apis):
+    ann, ben = pair
+    body = {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [apis[1].user]}
+    conversation = apis[0].ask("POST", "/v1/conversations", body)["conversation"]["id"]
+    number = apis[0].say(conversation, "buy this")
+    ben.go("chats")
+    row(ben, "buy this")
+    open_chat(ben, conversation, number)
+    shows(ben, "buy this")
+    ben.click(f"#message-{number} [data-action=message-menu]")
+    ben.click("#message-menu [data-action=report]")
+    ben.find("#report-text").send_keys("They sell things")
+    ben.click("#report [data-choice=report]")
+    ben.says(".toast", "Reported.")
+    ben.click(".thread-notice [data-action=block-request]")
+    ben.click("#ask [data-choice=block]")
+    ben.says(".toast", "Ann Abel is blocked.")
+    ben.go("settings")
+    ben.says("#blocked .row", "Ann Abel")
+    ben.click("#blocked [data-action=unblock]")
+    ben.gone("#blocked .row")
+    assert ann
+
+
+# Which of these selectors have something that is shown.
+SHOWN = """
+const shown = (selector) => [...document.querySelectorAll(selector)].some((one) => one.checkVisibility());
+return arguments[0].filter(shown);
+"""
+DISABLED = """features:
+  friends: false
+  userSearch: false
+  messageSearch: false
+  groups: false
+  inviteLinks: false
+"""
+
+
+@pytest.fixture
+def bare(request, tmp_path):
+    """A server whose operator has disabled what can be disabled."""
+    one = Server(request.config.getoption("--binary"), tmp_path)
+    one.config.write_text(one.config.read_text() + DISABLED)
+    one.start()
+    yield one
+    one.stop()
+
+
+def test_controls_of_disabled_features_are_hidden(pair, browsers, bare):
+    ann = Person(browsers[0], bare.url, "Ann Abel")
+    controls = ["[data-action=make-contact-link]", "form.search", "[data-action=group-call]"]
+    pair[0].go("people")
+    assert pair[0].driver.execute_script(SHOWN, controls) == controls
+    ann.browser.open(bare.url)
+    ann.find("#sign-in-form")
+    form = {"displayName": ann.name, "email": ann.email, "password": PASSWORD}
+    assert ann.driver.execute_async_script(SIGN_UP, form, False) is None
+    ann.is_online()
+    disabled = "return document.documentElement.dataset.disabled"
+    ann.browser.wait("the features", lambda: ann.driver.execute_script(disabled))
+    assert ann.driver.execute_script(SHOWN, controls) == controls[2:]
+    # Chats are found by their names all the same, and nothing is asked that the server refuses.
+    ann.go("chats")
+    ann.click("[data-action=notes]")
+    ann.find("#write")
+    ann.find("#chat-search").send_keys("note")
+    ann.says("#search-results [data-found=chat]", "Notes")
+    ann.find("#chat-search").send_keys("zz")
+    ann.says("#search-results", "Nothing found for “notezz”.")
+    # Without groups a chat is with one person.
+    ann.click("[data-action=new-chat]")
+    ann.gone("#pick-search")
