@@ -48,6 +48,10 @@ def test_becoming_friends(pair):
     ann.click(".friends [data-action=person]")
     ann.click("#person [data-action=end-friend]")
     ben.gone(".friends .row")
+    ann.find("#person [data-action=ask-friend]")
+    # A dialog does not stay over another page.
+    ann.go("chats")
+    ann.gone("#person")
 
 
 def test_a_contact_link_leads_to_its_owner(pair):

@@ -20,7 +20,11 @@ class Inbox extends Emitter {
     constructor() {
         super();
         realtime.on("snapshot", ({ stream, data, isNewEpoch }) => {
-            if (stream === this.#stream) this.#receive(applyInboxSnapshot(this.state, data, { isNewEpoch }), data.conversations);
+            if (stream !== this.#stream) return;
+            const hadArchive = this.state.archive;
+            this.#receive(applyInboxSnapshot(this.state, data, { isNewEpoch }), data.conversations);
+            // The stream was not resumed: what is archived may have changed too.
+            if (hadArchive) request("inbox.list", { archived: true }).then((page) => this.#set(applyArchivePage(this.state, page))).catch(() => {});
         });
         realtime.on("rows", ({ stream, rows }) => { if (stream === this.#stream) this.#receive(applyInboxRows(this.state, rows), rows); });
     }

@@ -12,11 +12,16 @@
 
 export const emptyInbox = () => ({ rows: {}, isLoaded: false, read: {} });
 
-/** A snapshot replaces what was there; a page that is newer than it may have come first, but not of another epoch. */
+/**
+ * A snapshot replaces what was there; a page that is newer than it may have come first, but not of another epoch. It has no
+ * archived rows: those that are held stay.
+ */
 export function applyInboxSnapshot(inbox, { conversations, nextCursor }, { isNewEpoch = false } = {}) {
     const known = isNewEpoch ? {} : inbox.rows;
-    const rows = Object.fromEntries(conversations.map((row) => [row.id, newer(known[row.id], row)]));
-    return { rows, nextCursor, isLoaded: true, read: isNewEpoch ? {} : inbox.read ?? {} };
+    const archived = inbox.archive ? Object.values(known).filter((row) => row.membership?.archived) : [];
+    const rows = Object.fromEntries([...archived, ...conversations].map((row) => [row.id, newer(known[row.id], row)]));
+    return { rows, nextCursor, isLoaded: true, read: isNewEpoch ? {} : inbox.read ?? {},
+        ...(inbox.archive && !isNewEpoch && { archive: inbox.archive }) };
 }
 
 export function applyInboxRows(inbox, rows) {

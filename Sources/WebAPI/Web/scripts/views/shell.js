@@ -68,6 +68,7 @@ export function showShell(root) {
         scrollTo(0, 0);
     };
     const navigate = () => {
+        for (const dialog of document.querySelectorAll("dialog.dialog[open]")) dialog.close();
         show();
         main.focus({ preventScroll: true });
     };
