@@ -311,6 +311,10 @@ def test_the_keyboard_goes_from_message_to_message(pair, apis, group):
     assert focused(ann) == f"message-{last}"
     ann.press(Keys.ARROW_UP)
     assert focused(ann) == f"message-{last - 1}"
+    # The way back leads out.
+    ann.press(Keys.SHIFT + Keys.TAB)
+    assert focused(ann) == "messages"
+    ann.driver.execute_script("document.getElementById(arguments[0]).focus()", f"message-{last - 1}")
     ann.press("r")
     ann.says("#composer .about", "two")
     assert focused(ann) == "write"

@@ -13,6 +13,8 @@ const DELIVERY_DELAY = 400;
 /** Event: `change`. */
 class Inbox extends Emitter {
     state = emptyInbox();
+    /** Whether the user is in the middle of a text in a conversation, by its id: set by the page that shows it. */
+    isTyping = () => false;
     /** The last number of each conversation that the server was told is here. */
     #delivered = new Map();
     #deliveryTimer;
@@ -64,7 +66,7 @@ class Inbox extends Emitter {
     get #stream() { return `inbox:${credentials.user?.id}`; }
 
     #receive(state, rows) {
-        for (const { id, membership } of rows) if (membership?.draft) drafts.receive(id, membership.draft, { isTyping: this.isTyping?.(id) });
+        for (const { id, membership } of rows) if (membership?.draft) drafts.receive(id, membership.draft, { isTyping: this.isTyping(id) });
         this.#set(state);
         this.#deliveryTimer ??= setTimeout(() => this.#markDelivered(), DELIVERY_DELAY);
     }

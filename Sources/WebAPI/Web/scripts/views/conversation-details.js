@@ -1,6 +1,7 @@
 // A conversation as a whole: its members, its settings, and how the user keeps it.
 
 import { button, h } from "../dom.js";
+import { friends } from "../friends.js";
 import { inbox } from "../inbox.js";
 import { DISAPPEARING_CHOICES } from "../state/disappearing.js";
 import { duration } from "../state/notices.js";
@@ -104,6 +105,7 @@ function receiptsField(thread, row) {
 function personItems(thread, item) {
     const person = Object.values(thread.state.people).find((one) => one.id !== thread.me && thread.state.members[one.id]);
     return person && !person.deleted && h("div", { class: "items" },
-        item("block", "block", "Block", () => blockUser(person), "quiet danger-text"),
+        friends.isBlocked(person.id) ? item("unblock", "block", "Unblock", () => attempt(friends.unblock(person.id)))
+            : item("block", "block", "Block", () => blockUser(person), "quiet danger-text"),
         item("report", "alert", "Report", () => reportUser(person), "quiet danger-text"));
 }

@@ -51,7 +51,10 @@ export class Feed {
         this.node = h("div", { class: "feed" }, this.#scroller, this.#newest);
         this.#scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
         this.#list.addEventListener("keydown", (event) => this.#handleKey(event));
-        this.#list.addEventListener("focus", () => this.#focusAt(this.#list.children.length - 1));
+        // From outside, to the newest message; from a message, the way back leads out.
+        this.#list.addEventListener("focus", ({ relatedTarget }) => {
+            if (!this.#list.contains(relatedTarget)) this.#focusAt(this.#list.children.length - 1);
+        });
         document.addEventListener("visibilitychange", this.#handleVisibility);
         this.#resized.observe(this.#list);
         this.#resized.observe(this.#scroller);
@@ -282,7 +285,9 @@ export class Feed {
         const index = [...this.#list.children].indexOf(event.target);
         const steps = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: Infinity };
         if (event.key in steps) this.#focusAt(steps[event.key]);
-        else if (event.key === "Enter" || event.key === "ContextMenu") event.target.querySelector("[data-action=message-menu], button")?.click();
+        else if (event.key === "Enter" || event.key === "ContextMenu") {
+            (event.target.querySelector("[data-action=message-menu]") ?? event.target.querySelector("button"))?.click();
+        }
         else if (event.key === "r" || event.key === "e") this.#actions.key(event.key, Number(event.target.dataset.number));
         else return;
         event.preventDefault();

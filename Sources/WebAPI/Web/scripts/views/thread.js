@@ -119,7 +119,7 @@ export function threadPage(id, number) {
         /** The address names a message of it. */
         goTo(wanted) { if (numberIn(wanted)) show(numberIn(wanted)); },
         close() {
-            inbox.isTyping = undefined;
+            inbox.isTyping = () => false;
             schedule.cancel();
             unsubscribe.forEach((one) => one());
             writing.close();
