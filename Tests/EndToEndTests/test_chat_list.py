@@ -163,6 +163,7 @@ def test_order_menus_filters_and_the_archive(pair, apis, group):
     ben.gone(f"#row-{notes}")
 
     # What is cleared goes from the thread that is open, too.
+    ben.go("chats")
     open_chat(ben, group)
     ben.says("#messages .text", "comes up")
     row_menu(ben, group, "clear")

@@ -114,27 +114,27 @@ def test_a_group_with_links_roles_and_rights(pair, apis):
 
 
 def test_a_request_is_blocked_and_somebody_reported(pair, apis):
-    ann, ben = pair
-    body = {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [apis[1].user]}
-    conversation = apis[0].ask("POST", "/v1/conversations", body)["conversation"]["id"]
-    number = apis[0].say(conversation, "buy this")
-    ben.go("chats")
-    row(ben, "buy this")
-    open_chat(ben, conversation, number)
-    shows(ben, "buy this")
-    ben.click(f"#message-{number} [data-action=message-menu]")
-    ben.click("#message-menu [data-action=report]")
-    ben.find("#report-text").send_keys("They sell things")
-    ben.click("#report [data-choice=report]")
-    ben.says(".toast", "Reported.")
-    ben.click(".thread-notice [data-action=block-request]")
-    ben.click("#ask [data-choice=block]")
-    ben.says(".toast", "Ann Abel is blocked.")
-    ben.go("settings")
-    ben.says("#blocked .row", "Ann Abel")
-    ben.click("#blocked [data-action=unblock]")
-    ben.gone("#blocked .row")
-    assert ann
+    """Ben writes, who has found Ann by her link."""
+    ann, _ = pair
+    body = {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [apis[0].user]}
+    conversation = apis[1].ask("POST", "/v1/conversations", body)["conversation"]["id"]
+    number = apis[1].say(conversation, "buy this")
+    ann.go("chats")
+    row(ann, "buy this")
+    open_chat(ann, conversation, number)
+    shows(ann, "buy this")
+    ann.click(f"#message-{number} [data-action=message-menu]")
+    ann.click("#message-menu [data-action=report]")
+    ann.find("#report-text").send_keys("They sell things")
+    ann.click("#report [data-choice=report]")
+    ann.says(".toast", "Reported.")
+    ann.click(".thread-notice [data-action=block-request]")
+    ann.click("#ask [data-choice=block]")
+    ann.says(".toast", "Ben Brook is blocked.")
+    ann.go("settings")
+    ann.says("#blocked .row", "Ben Brook")
+    ann.click("#blocked [data-action=unblock]")
+    ann.gone("#blocked .row")
 
 
 # Which of these selectors have something that is shown.

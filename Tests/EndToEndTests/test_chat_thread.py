@@ -218,7 +218,7 @@ def test_a_thread_of_replies(pair, apis, group):
     ben.says("#replies .replies", "in the thread")
     ben.click("#replies [data-action=close]")
     open_chat(ann, group)
-    ann.says(f"#message-{root} .replies", "1 reply")
+    ann.says(f"#message-{root} [data-action=open-thread]", "1 reply")
     ann.click(f"#message-{root} [data-action=open-thread]")
     ann.says("#replies .replies", "in the thread")
     apis[1].say(group, "another", thread=root)

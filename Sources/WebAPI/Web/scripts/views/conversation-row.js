@@ -62,7 +62,7 @@ export function conversationRow(inbox, row, { isCurrent, menu }) {
         isInvited && invitation(row, title));
 }
 
-const mark = (name, label) => h("span", { class: "sign", role: "img", "aria-label": label, title: label }, icon(name));
+const mark = (name, label) => h("span", { class: "mini-icon", role: "img", "aria-label": label, title: label }, icon(name));
 
 /** What is going on: a failure, who is typing, a draft, or the last message. */
 function preview(row) {

@@ -102,7 +102,7 @@ function show(node, { level, title, advice, done = 0, all }) {
         all && h("progress", { max: String(all), value: done, "aria-label": `${done} of ${all} servers tested` })));
 }
 
-function levelIcon(level) { return h("span", { class: "sign", "aria-hidden": "true" }, icon(icons[level])); }
+function levelIcon(level) { return h("span", { class: "mark", "aria-hidden": "true" }, icon(icons[level])); }
 
 function serverRow(server) {
     const node = h("li", { class: "probe", data: { url: server.url, kind: server.kind } });

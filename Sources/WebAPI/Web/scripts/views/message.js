@@ -71,7 +71,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
             content(thread, message),
             meta(thread, message, isOwn),
             reactions(thread, message, canReact),
-            message.replies > 0 && button({ name: "thread", label: message.replies === 1 ? "1 reply" : `${message.replies} replies`, class: "small link replies",
+            message.replies > 0 && button({ name: "thread", label: message.replies === 1 ? "1 reply" : `${message.replies} replies`, class: "small link reply-count",
                 data: { action: "open-thread" }, onclick: () => actions.openThread(message.number) })),
         button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet act",
             data: { action: "message-menu" }, onclick: () => actions.menu(message) }));
@@ -98,9 +98,9 @@ function meta(thread, message, isOwn) {
     const [mark, word] = receipt ? receipts[receipt.state] : [];
     const isGroup = state.conversation?.kind === "group";
     return h("p", { class: "meta" },
-        state.conversation?.pins.includes(message.number) && h("span", { class: "sign", role: "img", "aria-label": "Pinned" }, icon("pin")),
-        state.starred[message.number] && h("span", { class: "sign starred", role: "img", "aria-label": "Starred" }, icon("star")),
-        message.expiresAt && !message.deletedAt && h("span", { class: "sign", role: "img", "aria-label": "It disappears" }, icon("timer")),
+        state.conversation?.pins.includes(message.number) && h("span", { class: "mini-icon", role: "img", "aria-label": "Pinned" }, icon("pin")),
+        state.starred[message.number] && h("span", { class: "mini-icon starred", role: "img", "aria-label": "Starred" }, icon("star")),
+        message.expiresAt && !message.deletedAt && h("span", { class: "mini-icon", role: "img", "aria-label": "It disappears" }, icon("timer")),
         message.editedAt && !message.deletedAt && h("span", { class: "edited" }, "edited"),
         h("time", { datetime: message.sentAt }, timeText(message.sentAt)),
         receipt && h("span", { class: "receipt", role: "img", data: { receipt: receipt.state },
@@ -153,7 +153,7 @@ export function outgoingItem(thread, one) {
                 : one.forward ? h("p", { class: "text call-record" }, icon("forward"), "Forwarded message")
                     : h("div", { class: "text", dir: "auto" }, visible(decoded(one.text, (user) => thread.nameOf(user)).text)),
             isFailed ? h("p", { class: "meta failed", role: "alert" }, icon("alert"), `Not sent. ${one.problem}`)
-                : h("p", { class: "meta" }, h("span", { class: "sign", role: "img", "aria-label": "Sending" }, icon("clock"))),
+                : h("p", { class: "meta" }, h("span", { class: "mini-icon", role: "img", "aria-label": "Sending" }, icon("clock"))),
             isFailed && h("div", { class: "pair" },
                 button({ label: "Retry", class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
                 button({ label: "Discard", class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) })))));
