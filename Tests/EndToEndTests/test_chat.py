@@ -273,7 +273,7 @@ def test_looks(look, people, pictures):
     accessible(ann, f"replies, {look}")
     ann.click("#replies [data-action=close]")
     ann.find("#write").send_keys("Hi @")
-    ann.find("#mention-list [role=option]")
+    ann.find(".mention-list [role=option]")
     pictures(ann.browser, f"{look}-mentions")
     accessible(ann, f"mentions, {look}")
     ann.click("[data-action=send-later]")

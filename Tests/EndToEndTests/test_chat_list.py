@@ -106,7 +106,7 @@ def test_mentions_are_completed_and_counted(pair, apis, group):
     ben.go("chats")
     open_chat(ann, group)
     ann.find("#write").send_keys("Hi @br")
-    ann.says("#mention-list [aria-selected=true]", "Ben Brook")
+    ann.says(".mention-list [aria-selected=true]", "Ben Brook")
     ann.press(Keys.ENTER)
     assert value(ann) == "Hi @Ben Brook "
     ann.press(Keys.ENTER)

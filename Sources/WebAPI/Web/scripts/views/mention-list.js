@@ -9,7 +9,9 @@ const SHOWN = 6;
 
 /** `people()` are those who can be mentioned, and `insert({text, caret, mention})` puts in who was chosen. */
 export function mentionList(field, { people, insert }) {
-    const node = h("ul", { id: "mention-list", class: "mention-list", role: "listbox", "aria-label": "Members", hidden: true });
+    // There may be another field with a list of its own.
+    const id = `${field.id}-mentions`;
+    const node = h("ul", { id, class: "mention-list", role: "listbox", "aria-label": "Members", hidden: true });
     let shown = [];
     let chosen = 0;
     let begun;
@@ -20,11 +22,11 @@ export function mentionList(field, { people, insert }) {
         for (const name of ["aria-activedescendant", "aria-controls"]) field.removeAttribute(name);
     };
     const draw = () => {
-        node.replaceChildren(...shown.map((person, index) => h("li", { id: `mention-${index}`, role: "option", class: "option", "aria-selected": String(index === chosen),
+        node.replaceChildren(...shown.map((person, index) => h("li", { id: `${id}-${index}`, role: "option", class: "option", "aria-selected": String(index === chosen),
             data: { user: person.id }, onpointerdown: (event) => { event.preventDefault(); take(index); } },
         avatar(person, { size: "small" }), h("bdi", {}, visible(person.displayName)))));
-        field.setAttribute("aria-controls", "mention-list");
-        field.setAttribute("aria-activedescendant", `mention-${chosen}`);
+        field.setAttribute("aria-controls", id);
+        field.setAttribute("aria-activedescendant", `${id}-${chosen}`);
         node.children[chosen]?.scrollIntoView({ block: "nearest" });
     };
     const take = (index) => {
