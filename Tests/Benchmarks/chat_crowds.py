@@ -32,7 +32,7 @@ class Listener(asyncio.Protocol):
         self.user, self.stream = user, stream
         self.received = b""
         self.awaited = b""
-        self.is_told: asyncio.Future[float] | None = None
+        self.received_at: asyncio.Future[float] | None = None
         self.transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -47,15 +47,15 @@ class Listener(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.received += data
-        if self.is_told and not self.is_told.done() and self.awaited in self.received:
-            self.is_told.set_result(time.monotonic())
+        if self.received_at and not self.received_at.done() and self.awaited in self.received:
+            self.received_at.set_result(time.monotonic())
             self.received = b""
 
     def wait(self, text: str) -> asyncio.Future[float]:
         self.awaited = text.encode()
-        self.is_told = asyncio.get_running_loop().create_future()
+        self.received_at = asyncio.get_running_loop().create_future()
         self.data_received(b"")
-        return self.is_told
+        return self.received_at
 
 
 def crowd(server: Server, members: int, online: int) -> None:

@@ -7,7 +7,7 @@ from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows, t
 from switchboard_tests.browsers.pages import Person, together
 
 # Where a message is, in pixels from the top of the list, and how much is below the screen.
-PLACE = """
+LOCATION = """
 const scroller = document.querySelector(".scroller");
 const node = document.getElementById(`message-${arguments[0]}`);
 if (!node) return null;
@@ -81,7 +81,7 @@ def test_it_opens_at_the_first_unread_message(pair, apis, group):
     open_chat(ben, group)
     divider = ben.find(".unread-from")
     assert divider.find_element("xpath", "..").get_attribute("id") == f"message-{first + 1}"
-    assert 0 < ben.driver.execute_script(PLACE, first + 1) < 400
+    assert 0 < ben.driver.execute_script(LOCATION, first + 1) < 400
     assert f"message-{first + 80}" not in [one.get_attribute("id") for one in ben.all("#messages article")]
     # The button says how many are below, and leads there.
     ben.browser.wait("a count of new ones", lambda: ben.text(".newest .count") == "50+")
@@ -104,7 +104,7 @@ def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):
     while first > 1:
         top, first, place = ben.driver.execute_script(SCROLL_TO, 300)
         ben.browser.wait("earlier ones", lambda: numbers(ben)[0] < first or first == 1)
-        assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1, f"message {top} has moved"
+        assert abs(ben.driver.execute_script(LOCATION, top) - place) <= 1, f"message {top} has moved"
         assert len(numbers(ben)) <= 120
     # One above the screen grows: what is on the screen stays.
     top, _, place = ben.driver.execute_script(SCROLL_TO, 900)
@@ -113,11 +113,11 @@ def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):
     version = apis[0].ask("GET", path)["message"]["textVersion"]
     apis[0].ask("PATCH", path, {"text": "\n".join(["grown"] * 9), "textVersion": version})
     ben.says(f"#message-{above} .text", "grown")
-    assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1
+    assert abs(ben.driver.execute_script(LOCATION, top) - place) <= 1
     # A new message does not pull the page down.
     newest = apis[0].say(group, "new below")
     ben.says(".newest .count", "1")
-    assert abs(ben.driver.execute_script(PLACE, top) - place) <= 1
+    assert abs(ben.driver.execute_script(LOCATION, top) - place) <= 1
     ben.click("[data-action=to-newest]")
     ben.find(f"#message-{newest}")
 
@@ -133,7 +133,7 @@ def test_a_reply_leads_to_its_origin_and_back(pair, apis, group):
     ben.says(f"#message-{reply} .quote", "Earlier message")
     ben.click(f"#message-{reply} .quote")
     ben.find(f"#message-{origin}")
-    assert 0 < ben.driver.execute_script(PLACE, origin) < 600
+    assert 0 < ben.driver.execute_script(LOCATION, origin) < 600
     assert reply not in numbers(ben)
     assert focused(ben) == f"message-{origin}"
     # Downwards until both ranges meet.
@@ -142,7 +142,7 @@ def test_a_reply_leads_to_its_origin_and_back(pair, apis, group):
     ben.says(f"#message-{reply} .quote", "the origin")
     # By its address too.
     open_chat(ben, group, origin)
-    ben.browser.wait("the origin", lambda: ben.driver.execute_script(PLACE, origin) is not None)
+    ben.browser.wait("the origin", lambda: ben.driver.execute_script(LOCATION, origin) is not None)
 
 
 def test_groups_of_one_author_days_and_ticks(pair, apis, group):

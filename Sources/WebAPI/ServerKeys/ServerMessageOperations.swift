@@ -30,7 +30,8 @@ package enum ServerMessageOperations {
             name: "server.messages.send", method: .post,
             path: "/v1/server/conversations/{conversation}/messages",
             summary: "Write in the name of a member, who has to be allowed to.",
-            access: .serverKey(.conversationsWrite), isRealtime: false, parameters: [ConversationOperations.conversation],
+            access: .serverKey(.conversationsWrite), isRealtime: false,
+            parameters: [ConversationOperations.conversation],
             body: .object([
                 .required("clientID", .identifier, "A UUID; a message sent again with it is stored once, for ever."),
                 .required("author", ServerUserOperations.reference, "The member who writes."),

@@ -140,9 +140,9 @@ export class Feed {
         }
         if (state.membership?.state !== "member" || !this.#firstUnread()) return undefined;
         this.#unreadAfter = state.read;
-        if (!state.hasEarlier || state.first <= state.read + 1) return this.#place();
+        if (!state.hasEarlier || state.first <= state.read + 1) return this.#position();
         this.#phase = "opening";
-        attempt(this.#thread.show(state.read + 1)).then(() => this.#openAt(this.#place()));
+        attempt(this.#thread.show(state.read + 1)).then(() => this.#openAt(this.#position()));
         return undefined;
     }
 
@@ -155,7 +155,7 @@ export class Feed {
     }
 
     /** Puts the first unread message into the window, and returns its number. */
-    #place() {
+    #position() {
         const first = this.#firstUnread();
         if (!first) return undefined;
         this.#isAtEnd = false;
