@@ -73,7 +73,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
             reactions(thread, message, canReact),
             message.replies > 0 && button({ name: "thread", label: message.replies === 1 ? "1 reply" : `${message.replies} replies`, class: "small link reply-count",
                 data: { action: "open-thread" }, onclick: () => actions.openThread(message.number) })),
-        button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet act",
+        button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet act", tabindex: "-1",
             data: { action: "message-menu" }, onclick: () => actions.menu(message) }));
 }
 
