@@ -466,7 +466,8 @@ def test_coturn_1957_responses_to_one_prefix_are_limited(brief, method):
 
 
 def resident_kilobytes(server: Server) -> int:
-    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{server.pid}/status").read_text()).group(1))
+    """Of what it has allocated: pages of its files come and go as the system likes."""
+    return int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{server.pid}/status").read_text()).group(1))
 
 
 def descriptors(server: Server) -> int:

@@ -38,7 +38,10 @@ def test_the_server_tells_its_version_everywhere(server):
         finally:
             await endpoint.close()
 
-    assert asyncio.run(greeting())["server"] == {"name": "Switchboard", "version": version()}
+    page = httpx.get(server.url).text
+    build = re.search(r'<meta name="build" content="([0-9a-f]+)">', page)
+    assert build
+    assert asyncio.run(greeting())["server"] == {"name": "Switchboard", "version": version(), "build": build[1]}
 
 
 @pytest.fixture
