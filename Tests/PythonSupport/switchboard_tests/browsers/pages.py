@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import httpx
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -169,8 +170,15 @@ class Person:
             f"{selector} to say “{text}”", lambda: any(text in one.text for one in self.all(selector)), limit
         )
 
-    def press(self, key: str) -> None:
-        self.driver.switch_to.active_element.send_keys(key)
+    def press(self, keys: str) -> None:
+        """Presses the last key while those before it are held, wherever the focus is: what has it may be drawn anew."""
+        actions = ActionChains(self.driver)
+        for key in keys[:-1]:
+            actions.key_down(key)
+        actions.send_keys(keys[-1])
+        for key in keys[:-1]:
+            actions.key_up(key)
+        actions.perform()
 
     # Accounts
 

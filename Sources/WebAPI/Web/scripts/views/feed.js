@@ -81,7 +81,9 @@ export class Feed {
         const pending = this.#follows ? this.#thread.outgoing.filter((one) => one.thread === undefined).map((one) =>
             this.#nodes.node(one.clientID, [one], () => outgoingItem(this.#thread, one))) : [];
         this.#nodes.sweep();
+        const focused = this.#focused();
         showNodes(this.#list, [...nodes, ...pending]);
+        focused?.restore();
         this.#list.dataset.empty = String(nodes.length + pending.length === 0);
         if (opensAt) this.#scrollTo(document.getElementById(`message-${opensAt}`), 0.2);
         this.#restore();
@@ -273,6 +275,19 @@ export class Feed {
     };
 
     // The keyboard: arrows go from message to message.
+
+    /** What has the focus in a message, which may be drawn anew. */
+    #focused() {
+        const element = document.activeElement;
+        const message = element?.closest(".message");
+        if (!message || !this.#list.contains(message)) return undefined;
+        const { action } = element === message ? {} : element.dataset;
+        return { restore: () => {
+            if (message.isConnected) return;
+            const drawn = document.getElementById(message.id);
+            (action && drawn?.querySelector(`[data-action="${action}"]`) || drawn)?.focus({ preventScroll: true });
+        } };
+    }
 
     #focusAt(index) {
         const node = this.#list.children[Math.max(0, Math.min(index, this.#list.children.length - 1))];
