@@ -120,10 +120,11 @@ struct WrittenPagesTests {
         for (name, pages) in [("send", sends), ("mark", marks), ("reaction", reactions), ("edit", edits)] {
             print("\(name): \(pages.count) pages:", pages.joined(separator: ", "))
         }
-        #expect((1...7).contains(sends.count))
-        #expect((1...7).contains(marks.count))
-        #expect((1...10).contains(reactions.count))
-        #expect((1...16).contains(edits.count))
+        // Of each table and index mostly one; how many are split depends on where the random ids of this run are.
+        #expect((1...5).contains(Set(sends).count))
+        #expect((1...6).contains(Set(marks).count))
+        #expect((1...8).contains(Set(reactions).count))
+        #expect((1...5).contains(Set(edits).count))
     }
 
     @Test("sends that are stored together share pages")
