@@ -15,8 +15,10 @@ extension StoreTransaction {
     /// The condition that leaves out what the user has hidden. Who has hidden nothing needs none, and counting takes half as
     /// long: of a large group with much that is unread, that is done for each listener of an inbox.
     private func isNotHidden(
-        from user: UserID, in conversation: ConversationID, after number: Int64
+        from user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> String {
+        // To find one, looking that up first is more than it saves.
+        guard limit > 1 else { return Self.isNotHidden }
         let hidden = try sql.first(
             "SELECT 1 FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND number > ?3 AND hidden = 1 LIMIT 1",
             [.id(user), .id(conversation), .integer(number)])
@@ -69,7 +71,7 @@ extension StoreTransaction {
     package func unreadCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int {
-        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number)
+        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number, limit: limit)
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
@@ -88,7 +90,7 @@ extension StoreTransaction {
     package func mentionCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int {
-        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number)
+        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number, limit: limit)
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
