@@ -50,14 +50,16 @@ class IdleSession:
         for number, other in enumerate(self.others):
             requests[3 + number] = {"id": 3 + number, "listen": {"stream": other}}
             self.send(requests[3 + number])
+        waiting = set(requests)
         while True:
             message = await self.message()
             if "id" in message:
                 asyncapi.answered(requests[message["id"]], message)
                 assert "result" in message, message
+                waiting.discard(message["id"])
             if message.get("id") == 2:
                 self.position = message["result"]["position"][1]
-            if message.get("id") == len(requests):
+            if not waiting:
                 break
         self.task = asyncio.create_task(self.read())
 
