@@ -81,9 +81,13 @@ struct ConversationScenarios {
         #expect(sent.number == 2 && sent.text == "sooner" && sent.expiresAt == sent.sentAt.addingTimeInterval(10))
         #expect(await state(of: theirs) { $0.messages.last?.text == "sooner" } != nil)
         #expect(try await mine.setDisappearing(after: nil).disappearAfter == nil)
+        #expect(await state(of: theirs) { $0.messages.last?.number == 3 } != nil)
         // Without the server, too.
         server.stop()
-        #expect(await state(of: theirs) { !$0.isCurrent && $0.messages.last?.isDeleted == true } != nil)
+        #expect(
+            await state(of: theirs) { state in
+                !state.isCurrent && state.messages.contains { $0.id == id && $0.isDeleted }
+            } != nil)
         for client in [ann, ben] { await client.close() }
     }
 
