@@ -117,11 +117,18 @@ extension InMemoryMessagingStore {
     func removeMentions(by number: Int64, in conversation: ConversationID) {
         parts.mentions.removeAll { $0.number == number && $0.conversation == conversation }
     }
-    func conversationsMarkedUnread(by user: UserID) -> [ConversationID] {
-        parts.memberships[user]?.filter(\.value.isMarkedUnread).map(\.key) ?? []
+    func unreadConversations(of user: UserID) -> UnreadCount {
+        var count = UnreadCount()
+        for position in readPositions(of: user, in: Array(rows.keys)) {
+            let (id, after) = (position.conversation, max(position.read, position.from))
+            let hasUnread = unreadCount(of: user, in: id, after: after, limit: 1) > 0
+            if hasUnread || parts.memberships[user]?[id]?.isMarkedUnread ?? false { count.messages += 1 }
+            count.mentions += mentionCount(of: user, in: id, after: after, limit: 1)
+        }
+        return count
     }
-    func readPositions(of user: UserID, in ids: [ConversationID]?) -> [ReadPosition] {
-        (ids ?? Array(rows.keys)).filter { member(user, of: $0)?.state == .member }.map {
+    func readPositions(of user: UserID, in ids: [ConversationID]) -> [ReadPosition] {
+        ids.filter { member(user, of: $0)?.state == .member }.map {
             ReadPosition(
                 conversation: $0, read: marks(of: user, in: $0)?.marks.read ?? 0, from: spans(of: user, in: $0).from)
         }
@@ -140,6 +147,26 @@ extension InMemoryMessagingStore {
     }
     func unreadCount(of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int) -> Int {
         min(limit, unread(of: user, in: conversation, after: number).count)
+    }
+    func missedCallCount(of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int) -> Int {
+        min(limit, unread(of: user, in: conversation, after: number).count { $0.kind == .call })
+    }
+    func countedMessages(in conversation: ConversationID, limit: Int) -> CountedMessages {
+        let all = (rows[conversation]?.messages.values.map(\.message) ?? []).sorted { $0.number > $1.number }
+        let counted = all.filter { message in
+            guard !message.isWithheld, message.deletedAt == nil, !message.isExpired(at: now) else { return false }
+            return message.kind != .notice && message.kind != .call
+        }.prefix(limit)
+        return CountedMessages(
+            newest: counted.map {
+                CountedMessages.Entry(number: $0.number, author: $0.author, expiresAt: $0.expiresAt)
+            },
+            isComplete: counted.count < limit)
+    }
+    func hasHidden(by user: UserID, in conversation: ConversationID, after number: Int64) -> Bool {
+        parts.own.contains {
+            $0.user == user && $0.row.conversation == conversation && $0.row.number > number && $0.row.isHidden
+        }
     }
     func mentionCount(of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int) -> Int {
         let mentioning = parts.mentions.filter { $0.conversation == conversation && ($0.user ?? user) == user }

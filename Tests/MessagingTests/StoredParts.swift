@@ -95,7 +95,11 @@ enum StoredParts {
                 try commands.receipts(of: number, in: id, after: nil, limit: 3, by: reader, store: $0).receipts
             }
             both.same("unread") { try commands.unread(of: reader, in: ids, store: $0) }
-            both.same("unread conversations") { try commands.unreadConversations(of: reader, in: $0) }
+            both.same("unread conversations") { try $0.unreadConversations(of: reader) }
+            both.same("unread with held messages") {
+                let held = try $0.countedMessages(in: id, limit: 3)
+                return try commands.unread(of: reader, in: [id], counted: [id: held], store: $0)
+            }
             both.same("thread") {
                 try commands.page(.after(0), of: id, thread: number, limit: 3, by: reader, in: $0)
             }

@@ -10,8 +10,12 @@ package struct InboxReader: Sendable {
     static let maxChanges = 200
 
     private let commands: ConversationCommands
+    private let counted: CountedMessageCache
 
-    package init(commands: ConversationCommands) { self.commands = commands }
+    package init(commands: ConversationCommands, counted: CountedMessageCache = CountedMessageCache()) {
+        self.commands = commands
+        self.counted = counted
+    }
 
     /// A page of the inbox.
     package struct Page: Sendable {
@@ -39,7 +43,7 @@ package struct InboxReader: Sendable {
         }.sorted { Cursor($0) > Cursor($1) }
         let left = after.map { after in entries.drop { Cursor($0) >= after } } ?? entries[...]
         let shown = left.prefix(limit)
-        let totals = try commands.unreadConversations(of: user, in: store)
+        let totals = try store.unreadConversations(of: user)
         return Page(
             rows: try shown.map { try row($0, of: user, in: store) },
             next: left.count > limit ? shown.last.map { Cursor($0).text } : nil,
@@ -77,7 +81,10 @@ package struct InboxReader: Sendable {
         guard try isListed(entry, of: user, in: store) else { return Self.gone(entry) }
         let other = try person(of: found, for: user, in: store)
         let last = try commands.page(.newest, of: entry.conversation, limit: 1, by: user, in: store).messages.last
-        let unread = try commands.unread(of: user, in: [entry.conversation], store: store)[entry.conversation]
+        let counted = try counted.messages(of: found.conversation, commands, in: store)
+        let unread = try commands.unread(
+            of: user, in: [entry.conversation], counted: counted.map { [entry.conversation: $0] } ?? [:], store: store
+        )[entry.conversation]
         let own = try commands.ownPart(of: user, in: entry.conversation, store: store)
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in

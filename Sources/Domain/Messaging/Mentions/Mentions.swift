@@ -31,10 +31,11 @@ package protocol MentionStore {
     /// - Parameter all: whether everybody is mentioned, which is one row.
     func insertMentions(of users: [UserID], all: Bool, by number: Int64, in conversation: ConversationID) throws
     func removeMentions(by number: Int64, in conversation: ConversationID) throws
-    /// Of those conversations among `ids` that the user is a member of; nil for all.
-    func readPositions(of user: UserID, in ids: [ConversationID]?) throws -> [ReadPosition]
-    /// The conversations that the user has marked as unread.
-    func conversationsMarkedUnread(by user: UserID) throws -> [ConversationID]
+    /// Of those conversations among `ids` that the user is a member of.
+    func readPositions(of user: UserID, in ids: [ConversationID]) throws -> [ReadPosition]
+    /// In how many conversations of the user there are unread messages, or are marked as unread, and in how many of those
+    /// with unread messages the user or everybody is mentioned.
+    func unreadConversations(of user: UserID) throws -> UnreadCount
     /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
     /// hidden by the user, or notices, and of calls those that the user has missed. Counts to `limit`.
     func unreadCount(
@@ -44,18 +45,29 @@ package protocol MentionStore {
     func mentionCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int
+    /// Those among them that are calls.
+    func missedCallCount(
+        of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> Int
+    /// The newest messages that count for whoever did not write them: neither calls nor what a member has hidden are looked
+    /// at.
+    func countedMessages(in conversation: ConversationID, limit: Int) throws -> CountedMessages
+    func hasHidden(by user: UserID, in conversation: ConversationID, after number: Int64) throws -> Bool
 }
 
 extension ConversationCommands {
     /// What the user has not read of some conversations, as far as they are a member of them. A request counts when it is
     /// accepted.
+    ///
+    /// - Parameter counted: the newest messages of conversations where they are held.
     package func unread(
-        of user: UserID, in ids: [ConversationID], store: some MessagingStore
+        of user: UserID, in ids: [ConversationID], counted: [ConversationID: CountedMessages] = [:],
+        store: some MessagingStore
     ) throws -> [ConversationID: UnreadCount] {
         var counts: [ConversationID: UnreadCount] = [:]
         for position in try store.readPositions(of: user, in: Array(Set(ids))) {
             let (id, after) = (position.conversation, max(position.read, position.from))
-            let messages = try store.unreadCount(of: user, in: id, after: after, limit: limits.unread)
+            let messages = try unread(of: user, in: id, after: after, counted: counted[id], store: store)
             // Mentions are among them.
             let mentions =
                 messages == 0 ? 0 : try store.mentionCount(of: user, in: id, after: after, limit: limits.unread)
@@ -64,20 +76,20 @@ extension ConversationCommands {
         return counts
     }
 
-    /// How many conversations have unread messages or are marked as unread, and how many have unread mentions.
-    package func unreadConversations(
-        of user: UserID, in store: some MessagingStore
-    ) throws -> UnreadCount {
-        var count = UnreadCount()
-        let marked = Set(try store.conversationsMarkedUnread(by: user))
-        for position in try store.readPositions(of: user, in: nil) {
-            let (id, after) = (position.conversation, max(position.read, position.from))
-            let hasUnread = try store.unreadCount(of: user, in: id, after: after, limit: 1) > 0
-            if hasUnread || marked.contains(id) { count.messages += 1 }
-            guard hasUnread else { continue }
-            count.mentions += try store.mentionCount(of: user, in: id, after: after, limit: 1)
-        }
-        return count
+    private func unread(
+        of user: UserID, in id: ConversationID, after number: Int64, counted: CountedMessages?,
+        store: some MessagingStore
+    ) throws -> Int {
+        guard let known = counted?.count(after: number, notBy: user, limit: limits.unread),
+            try !store.hasHidden(by: user, in: id, after: number)
+        else { return try store.unreadCount(of: user, in: id, after: number, limit: limits.unread) }
+        guard known < limits.unread else { return limits.unread }
+        return known + (try store.missedCallCount(of: user, in: id, after: number, limit: limits.unread - known))
+    }
+
+    /// The newest messages of a conversation, as many as `unread` needs of them for nearly everybody.
+    package func countedMessages(in id: ConversationID, store: some MessagingStore) throws -> CountedMessages {
+        try store.countedMessages(in: id, limit: limits.unread + limits.unread / 4)
     }
 
     /// Notes whom a message mentions. A forwarded one mentions nobody, nor does one that is withheld.
