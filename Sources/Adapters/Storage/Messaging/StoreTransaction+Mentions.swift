@@ -2,6 +2,8 @@ package import Messaging
 package import Model
 
 // The rows of mentions, and counts of what was not read.
+//
+// `CROSS JOIN` keeps SQLite from reading all unread messages to look for the few that mention somebody, or are calls.
 extension StoreTransaction {
     /// What counts as unread, as the index `messages_counted` says.
     ///
@@ -95,14 +97,16 @@ extension StoreTransaction {
                     WHERE m.conversation_id = p.id AND m.number > p.after_number AND m.kind <> 'call' AND \(isVisible))
                 OR EXISTS (
                     SELECT 1 FROM missed_calls c
-                    JOIN messages m ON m.conversation_id = c.conversation_id AND m.number = c.number
-                    WHERE c.user_id = ?1 AND c.conversation_id = p.id AND c.number > p.after_number AND \(isVisible))
+                    CROSS JOIN messages m
+                    WHERE m.conversation_id = c.conversation_id AND m.number = c.number
+                        AND c.user_id = ?1 AND c.conversation_id = p.id AND c.number > p.after_number AND \(isVisible))
                 THEN 1 ELSE 0 END AS unread
                 FROM positions p)
             SELECT COUNT(CASE WHEN p.unread = 1 OR p.marked = 1 THEN 1 END), COUNT(CASE WHEN p.unread = 1 AND EXISTS (
                 SELECT 1 FROM mentions n
-                JOIN messages m ON m.conversation_id = n.conversation_id AND m.number = n.number
-                WHERE n.user_id IN (?1, '') AND n.conversation_id = p.id AND n.number > p.after_number AND \(isVisible))
+                CROSS JOIN messages m
+                WHERE m.conversation_id = n.conversation_id AND m.number = n.number
+                    AND n.user_id IN (?1, '') AND n.conversation_id = p.id AND n.number > p.after_number AND \(isVisible))
             THEN 1 END)
             FROM found p
             """, [.id(user), .time(now)])
@@ -131,8 +135,9 @@ extension StoreTransaction {
             """
             SELECT COUNT(*) FROM (
                 SELECT 1 FROM missed_calls c
-                JOIN messages m ON m.conversation_id = c.conversation_id AND m.number = c.number
-                WHERE c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
+                CROSS JOIN messages m
+                WHERE m.conversation_id = c.conversation_id AND m.number = c.number
+                    AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
                     AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
@@ -150,8 +155,9 @@ extension StoreTransaction {
                     AND m.kind <> 'call' AND \(isNotHidden)
                 UNION ALL
                 SELECT 1 FROM missed_calls c
-                JOIN messages m ON m.conversation_id = c.conversation_id AND m.number = c.number
-                WHERE c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
+                CROSS JOIN messages m
+                WHERE m.conversation_id = c.conversation_id AND m.number = c.number
+                    AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
                     AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
@@ -165,8 +171,9 @@ extension StoreTransaction {
             """
             SELECT COUNT(*) FROM (
                 SELECT DISTINCT m.number FROM mentions n
-                JOIN messages m ON m.conversation_id = n.conversation_id AND m.number = n.number
-                WHERE n.user_id IN (?1, '') AND n.conversation_id = ?2 AND n.number > ?3 AND m.author <> ?1
+                CROSS JOIN messages m
+                WHERE m.conversation_id = n.conversation_id AND m.number = n.number
+                    AND n.user_id IN (?1, '') AND n.conversation_id = ?2 AND n.number > ?3 AND m.author <> ?1
                     AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
