@@ -52,7 +52,7 @@ struct WriteQueueProperties {
             try queue.send("\(number)", replyTo: nil, in: "c1", as: MessageClientID("m\(number)"), at: 0)
         }
         let first = queue.next(at: 0, wallClock: 0)
-        #expect(first.map(\.text) == (0...queue.limits.followers).map { "\($0)" })
+        #expect(first.map(\.text) == (0..<queue.limits.inFlight).map { "\($0)" })
         #expect(first.map(\.after) == [nil] + first.dropLast().map(\.clientID))
         #expect(queue.next(at: 0, wallClock: 0).isEmpty)
         var server = QueueServer()
@@ -98,6 +98,14 @@ struct WriteQueueProperties {
         try queue.send("third", replyTo: nil, in: "c3", as: "third", at: 0)
         #expect(queue.next(at: 1_000, wallClock: 0).map(\.text) == ["third"])
         #expect(queue.next(at: 60_000, wallClock: 0).prefix(2).map(\.text) == ["0", "1"])
+
+        var full = WriteQueue(seed: 1)
+        for number in 0..<300 {
+            let conversation = ConversationID(number < 297 ? "c1" : "c\(number)")
+            try full.send("\(number)", replyTo: nil, in: conversation, as: MessageClientID("m\(number)"), at: 0)
+        }
+        let texts = full.next(at: 0, wallClock: 0).map(\.text)
+        #expect(texts.count == full.limits.inFlight && texts.suffix(3) == ["297", "298", "299"])
     }
 
     /// An edit or a deletion of a message on its way follows it, by its client id; other changes wait.

@@ -7,12 +7,16 @@ extension WriteQueue {
         pauses = pauses.filter { $0.value.until > now }
         var waiting: Set<ConversationID> = []
         var ready: [WriteEntry] = []
+        let conversations = Set(entries.lazy.filter { $0.failure == nil }.map(\.conversation)).count
+        let mostFollowers = limits.inFlight - min(conversations, limits.conversations)
         for index in entries.indices {
             let entry = entries[index]
             // Nothing goes before the creation of its conversation.
             if entry.kind == .create, entry.failure != nil { waiting.insert(entry.conversation) }
             guard entry.failure == nil, !waiting.contains(entry.conversation), !isInFlight(entry) else { continue }
-            guard pauses[entry.conversation] == nil, !draining.contains(entry.conversation), start(entry) else {
+            guard pauses[entry.conversation] == nil, !draining.contains(entry.conversation),
+                start(entry, mostFollowers: mostFollowers)
+            else {
                 waiting.insert(entry.conversation)
                 continue
             }
@@ -28,7 +32,7 @@ extension WriteQueue {
     }
 
     /// Counts an entry as on its way, if it may go behind what is.
-    private mutating func start(_ entry: WriteEntry) -> Bool {
+    private mutating func start(_ entry: WriteEntry, mostFollowers: Int) -> Bool {
         guard let ahead = inFlight[entry.conversation] else {
             guard inFlight.count < limits.conversations else { return false }
             inFlight[entry.conversation] = [entry.id]
@@ -36,7 +40,7 @@ extension WriteQueue {
         }
         // What is not in the queue any more was seen, so it is stored.
         let areSends = ahead.allSatisfy { self.entry($0).map { $0.kind == .send } ?? true }
-        guard followers.count < limits.followers, areSends, entry.canFollow else { return false }
+        guard followers.count < mostFollowers, areSends, entry.canFollow else { return false }
         inFlight[entry.conversation]?.append(entry.id)
         followers.insert(entry.id)
         return true

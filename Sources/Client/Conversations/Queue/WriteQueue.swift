@@ -19,9 +19,9 @@ struct WriteQueue: Sendable {
         var lifetime: Int64 = 30 * 24 * 3_600 * 1_000
         /// How many conversations send at a time.
         var conversations = 8
-        /// How many entries in all are sent before those before them are answered. With one of each conversation they are
-        /// less than the server allows, so that other requests find room.
-        var followers = 52
+        /// How many entries in all are on their way: less than the requests that the server allows, so that others find
+        /// room.
+        var inFlight = 60
         /// How often the server may fail at an entry before that counts as a refusal.
         var internalErrors = 10
     }
@@ -68,7 +68,8 @@ struct WriteQueue: Sendable {
     private var soundBytes = 0
     /// The entries that each conversation waits for the answers to, in the order in which they were sent.
     var inFlight: [ConversationID: [Int64]] = [:]
-    /// Those of them that were sent before what is before them was answered.
+    /// Those of them that were sent before what is before them was answered. They leave room for the first entry of every
+    /// conversation that waits.
     var followers: Set<Int64> = []
     /// Conversations in which an entry was not stored: those on their way behind it are answered before anything is sent.
     var draining: Set<ConversationID> = []
