@@ -314,6 +314,26 @@ struct SessionTimeTests {
         #expect(session.bye == .unauthenticated)
     }
 
+    @Test("a user is told who else is writing, and not what they do themselves")
+    func ownTyping() {
+        let typing = StreamName.typing(identifier(11))
+        var session = LiveSession()
+        func note(_ user: UserID, _ session: inout LiveSession) {
+            let event = EphemeralEvent(stream: typing, data: #"{"user":"\#(user)"}"#, subject: user)
+            session.machine.receiveEvent(StreamEvent(event), into: &session.actions)
+        }
+        session.machine.receive(.listen(2, typing, after: nil), at: session.now, into: &session.actions)
+        // Those of a moment when the stream is read wait.
+        for user in [alice, bob] { note(user, &session) }
+        session.machine.opened(
+            typing, ticket: session.ticket, .success(.snapshot(Array("{}".utf8), .ephemeral)), at: session.now,
+            wallClock: morning, into: &session.actions)
+        let event = #"{"stream":"\#(typing)","event":{"user":"\#(bob)"}}"#
+        #expect(session.sent().filter { $0.contains("event") } == [event])
+        for user in [alice, bob] { note(user, &session) }
+        #expect(session.sent() == [event])
+    }
+
     @Test("a stall of the server extends the hello timeout")
     func stallBeforeHello() {
         var machine = SessionMachine(

@@ -97,7 +97,7 @@ extension SessionMachine {
 
     mutating func receiveEvent(_ event: StreamEvent, into actions: inout [SessionAction]) {
         let stream = event.event.stream
-        guard var listening = listens[stream] else { return }
+        guard var listening = listens[stream], !isOfItself(event.event) else { return }
         switch listening.state {
         case .ephemeral:
             pass(event, into: &actions)
@@ -109,6 +109,11 @@ extension SessionMachine {
         case .live, .lagging:
             return
         }
+    }
+
+    /// Whether an event tells the user what they do themselves, such as that they are writing.
+    private func isOfItself(_ event: EphemeralEvent) -> Bool {
+        event.subject != nil && event.subject == principal?.user
     }
 
     /// Passes a batch to its listening; returns whether the stream is being read now.

@@ -35,7 +35,7 @@ package enum TypingOperations {
         Operation(
             name: "typing.note", method: .post, path: "/v1/conversations/{conversation}/typing",
             summary:
-                "Tell the members that the user is typing or recording a voice message: at the first key, then every two seconds, "
+                "Tell the other members that the user is typing or recording a voice message: at the first key, then every two seconds, "
                 + "and `stopped` if it ends without a message. Those who listen to `typing:{conversation}` are told.",
             parameters: [ConversationOperations.conversation],
             body: .object([
