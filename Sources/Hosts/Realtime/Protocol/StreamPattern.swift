@@ -83,7 +83,8 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             "Its members, and who is asked to accept a direct one. A former member is sent `reset` with the reason `access`."
         case .inbox: "The user."
         case .marks: "Its members. Who lets nobody see what they have read sees nobody's."
-        case .typing: "Its members. What somebody does whom the listener has blocked is not told, of two people."
+        case .typing:
+            "Its members, each of whom is told what the others do. Of two people it is not told while one has blocked the other."
         }
     }
 
@@ -136,7 +137,12 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                 .required("conversations", .list(.document("InboxRow")), "The most recently active first, at most 50."),
                 .required(
                     "totals",
-                    .object([.required("unread", .integer(), "The conversations with unread messages, of all rows.")])),
+                    .object([
+                        .required(
+                            "unread", .integer(),
+                            "The conversations with unread messages, or marked as unread, of all rows."),
+                        .required("mentions", .integer(), "Those in which unread messages mention the user."),
+                    ])),
                 .optional("nextCursor", .text(), "For the next page, of `inbox.list`; absent if there is none."),
             ])
         }
