@@ -140,6 +140,23 @@ struct OwnTests {
         #expect(try chat.texts(id, by: 0).isEmpty && chat.texts(id, by: 1) == ["1"])
     }
 
+    @Test(
+        "a conversation that was deleted for oneself is listed again when it is pinned or marked as unread",
+        arguments: [
+            (MembershipChange(isPinned: true), true), (MembershipChange(isMarkedUnread: true), true),
+            (MembershipChange(isArchived: true, isMarkedUnread: false), false),
+            (MembershipChange(mute: Membership.Mute(), isPinned: false), false),
+        ])
+    func returning(_ change: MembershipChange, isListed: Bool) throws {
+        let chat = Chat(people: 2)
+        let id = try chat.direct(0, 1)
+        try chat.send("1", to: id, by: 1)
+        try chat.commands.deleteForOneself(id, by: chat.people[0], in: chat.store)
+        let membership = try self.change(chat, id, change)
+        #expect(membership.isListed(lastNumber: 1) == isListed)
+        #expect(try chat.texts(id, by: 0).isEmpty)
+    }
+
     @Test("a membership keeps what is set, and what is not named stays")
     func membership() throws {
         let chat = Chat(people: 2)

@@ -10,7 +10,8 @@ extension ConversationCommands {
     }
 
     /// Changes how the user keeps the conversation. A draft whose revision is not higher than the kept one is ignored: the
-    /// result has the kept one.
+    /// result has the kept one. One that the user took off their list is on it again when they pin it, or mark it as unread:
+    /// it is counted as unread then.
     package func change(
         _ id: ConversationID, membership change: MembershipChange, by user: UserID, in store: some MessagingStore
     ) throws -> Membership {
@@ -25,6 +26,7 @@ extension ConversationCommands {
         }
         if let isArchived = change.isArchived { membership.isArchived = isArchived }
         if let isMarkedUnread = change.isMarkedUnread { membership.isMarkedUnread = isMarkedUnread }
+        if change.isPinned == true || change.isMarkedUnread == true { membership.removedAfter = nil }
         if let receipts = change.receipts { membership.receipts = receipts }
         if let draft = change.draft, draft.revision > membership.draft?.revision ?? 0 { membership.draft = draft }
         guard membership != before else { return before }
