@@ -100,3 +100,18 @@ package indirect enum Schema: Sendable {
         return result
     }
 }
+
+extension Schema {
+    /// The values of the choice at the end of a path through a document; nil if there is something else.
+    func choices(at path: ArraySlice<any CodingKey>) -> [String]? {
+        switch self {
+        case .choice(let choices): path.isEmpty ? choices : nil
+        case .either(let schemas): schemas.lazy.compactMap { $0.choices(at: path) }.first
+        case .named(let name): Schemas.all.first { $0.0 == name }?.1.choices(at: path)
+        case .list(let schema, _, _), .map(let schema): path.isEmpty ? nil : schema.choices(at: path.dropFirst())
+        case .object(let members):
+            members.first { $0.name == path.first?.stringValue }?.schema.choices(at: path.dropFirst())
+        default: nil
+        }
+    }
+}

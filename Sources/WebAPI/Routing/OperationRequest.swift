@@ -13,6 +13,8 @@ package struct OperationRequest: Sendable {
     package var parameters: [String: String]
     /// The JSON body; empty if there is none.
     package var body: [UInt8]
+    /// What the body may be, for errors that say which values are allowed.
+    var bodySchema: Schema?
     /// The client's address for rate limits.
     package var clientAddress: String
     /// The host that the client addressed, without the port, if known.
@@ -84,11 +86,11 @@ package struct OperationRequest: Sendable {
         do {
             return try decode(JSONDecoder(), Data(body.isEmpty ? Array("{}".utf8) : body))
         } catch let error as DecodingError {
-            throw Self.problem(for: error)
+            throw Self.problem(for: error, schema: bodySchema)
         }
     }
 
-    private static func problem(for error: DecodingError) -> Problem {
+    private static func problem(for error: DecodingError, schema: Schema?) -> Problem {
         func fieldPath(_ path: [any CodingKey]) -> String {
             path.reduce(into: "") { text, key in
                 if let index = key.intValue {
@@ -111,6 +113,9 @@ package struct OperationRequest: Sendable {
                 field.isEmpty ? "body" : field, "\(field.isEmpty ? "The body" : field) must be \(typeName(for: type)).")
         case .dataCorrupted(let context):
             let field = fieldPath(context.codingPath)
+            if let choices = schema?.choices(at: context.codingPath[...]) {
+                return .invalid(field, "\(field) is one of \(choices.joined(separator: ", ")).")
+            }
             return field.isEmpty
                 ? .invalid("body", "The body must be a JSON object.")
                 : .invalid(field, "\(field) \(context.debugDescription).")

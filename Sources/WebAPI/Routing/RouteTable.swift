@@ -83,6 +83,7 @@ package struct RouteTable: Sendable {
         }
         var request = OperationRequest(
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
+        request.bodySchema = operation.body
         do {
             try authenticator.admit(operation.limit, of: principal)
             try features.check(operation, nil)
@@ -103,6 +104,7 @@ package struct RouteTable: Sendable {
         do {
             var operationRequest = OperationRequest(
                 principal: nil, parameters: [:], body: [], clientAddress: context.clientAddress, host: request.hostName)
+            operationRequest.bodySchema = operation.body
             for parameter in operation.parameters {
                 operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
