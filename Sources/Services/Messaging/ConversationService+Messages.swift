@@ -60,7 +60,8 @@ extension ConversationService {
         let voice = try voice(of: request)
         let text = try request.text.map { try MessageText($0) }
         guard voice != nil || (text == nil) != (request.forward == nil) else {
-            throw Problem.invalid("text", "A message has a text, or is forwarded: one of the two.")
+            throw Problem.invalid(
+                "text", "A message has a text, or is forwarded, or has the file of a voice message: one of them.")
         }
         guard request.namesClientIDs else {
             let message = outgoing(request, text, voice, NamedNumbers(request))

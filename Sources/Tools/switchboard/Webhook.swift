@@ -25,7 +25,9 @@ struct Webhook: AsyncParsableCommand {
         @Option(
             help: """
                 An event: user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, \
-                friend.requested, friend.accepted, friend.removed, recording.ready or transcript.ready. Repeat it, or separate events by commas; without it, all.
+                friend.requested, friend.accepted, friend.removed, conversation.created, conversation.updated, \
+                conversation.member, message.created, message.edited, message.deleted, recording.ready or \
+                transcript.ready. Repeat it, or separate events by commas; without it, all.
                 """)
         var event: [String] = []
 

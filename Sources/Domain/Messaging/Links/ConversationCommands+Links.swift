@@ -84,7 +84,10 @@ extension ConversationCommands {
     ) throws -> (found: MemberConversation, isNew: Bool) {
         try checkActive(user, in: store)
         guard var (link, conversation) = try linked(hash: hash, by: user, in: store) else {
-            throw Problem.notFound("link", field: "token")
+            throw Problem(
+                .notFound,
+                "There is no such link of a group, or it has ended. GET /v1/links/{token} says what a link is for.",
+                field: "token")
         }
         let known = try store.member(user, of: conversation.id)
         if known?.state == .member { return (try get(conversation.id, by: user, in: store), false) }

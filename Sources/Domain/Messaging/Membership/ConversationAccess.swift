@@ -104,6 +104,11 @@ package struct ConversationAccess: Hashable, Sendable {
         case .changeDisappearing: return kind == .group ? problem(.changeSettings) : nil
         default: break
         }
+        if kind == .direct, action == .leave {
+            return Problem(
+                .conflict,
+                "A conversation of two people cannot be left: delete it for yourself, or block the other person.")
+        }
         guard kind == .group else {
             return Problem(
                 .conflict,

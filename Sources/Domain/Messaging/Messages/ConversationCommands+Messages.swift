@@ -178,7 +178,9 @@ extension ConversationCommands {
             let found = try forwarded(source, by: user, in: store)
             return (found.text, nil, found.author)
         case (nil, nil, let voice?): return (nil, try record(of: voice, conversation, by: user, in: store), nil)
-        default: throw Problem.invalid("text", "A message has a text, or is forwarded: one of the two.")
+        default:
+            throw Problem.invalid(
+                "text", "A message has a text, or is forwarded, or has the file of a voice message: one of them.")
         }
     }
 

@@ -84,7 +84,9 @@ enum ConversationSchemas {
                 .required("number", .integer()), .required("starred", .boolean),
                 .optional("hidden", .boolean, "True if the user has deleted it for themselves."),
                 .optional("listened", .boolean, "True if the user has listened to it, of a voice message."),
-                .required("reacted", .list(.text()), "The emoji of the user's reactions."),
+                .required(
+                    "reacted", .list(.text()), "The emoji of the user's reactions. A deleted message has none any more."
+                ),
                 .required("counter", .integer(), "Of two copies, the one with the higher counter is newer."),
             ])
         ),
