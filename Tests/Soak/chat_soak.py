@@ -46,7 +46,10 @@ async def turn(server: Server, clock: Clock, rng: random.Random, has_small_disk:
     try:
         await run.write(FAULTS_OF_ROUND, between=40)
         found = await run.violations()
+    except BaseException:
+        print(f"the server's log:\n{server.log_tail()}", flush=True)
+        raise
     finally:
+        print(f"  round {number}: {run.summary()}", flush=True)
         await run.stop()
-    print(f"  round {number}: {run.summary()}", flush=True)
     return found

@@ -68,6 +68,8 @@ class IdleSession:
 
     async def message(self) -> dict[str, Any]:
         first, short = await self.reader.readexactly(2)
+        if first == 0x88:
+            raise ConnectionError("the server closed the session")
         assert first == 0x81, first
         length = short
         if short == 126:

@@ -134,5 +134,6 @@ class Run:
         resets = sum(len(device.resets) for device in self.devices)
         return (
             f"{writes} messages acknowledged, {len(self.history.refused)} refused, {repeats} repeated on purpose; "
-            f"{connections} connections, {resets} resets; faults: {faults}"
+            f"{connections} connections, {resets} resets; faults: {faults}; "
+            f"{self.faults.closed_at_once} sockets closed at once"
         )
