@@ -132,3 +132,17 @@ def test_who_is_not_at_a_client_is_offline(server):
     asyncio.run(run())
     none = ann.request("PUT", "/v1/presence", {"active": True})
     assert none.status_code in (400, 409), none.text
+
+
+def test_members_of_a_new_group_see_each_other_online(server):
+    """They listened before, when they shared nothing."""
+    ann, ben = befriend(*server.users(2))
+    cleo, _ = befriend(server.user(), ann)
+    name = f"presence:{ben.id}"
+
+    async def run() -> None:
+        async with listening(ben), listening(cleo, name) as watcher:
+            group(ann, [ben, cleo])
+            await watcher.until("online", lambda: [event["online"] for event in watcher.events.get(name, [])] == [True])
+
+    asyncio.run(run())

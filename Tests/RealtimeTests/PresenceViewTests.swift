@@ -42,6 +42,19 @@ struct PresenceViewTests {
         #expect(session.sent() == events.map { #"{"stream":"\#(stream)","event":\#($0)}"# })
     }
 
+    @Test("of a conversation that is new all members see each other's presence anew, and later those who come and go")
+    func sharing() {
+        func changes(after: Int64, _ access: [UserID: ListenerAccess] = [:]) -> Set<UserID> {
+            ConversationUpdate(
+                conversation: identifier(11), epoch: "e1", after: after, upTo: after + 2, rows: [], counter: 1,
+                movesEverybody: true, moved: [alice, bob], access: access
+            ).presenceChanges
+        }
+        #expect(changes(after: 0) == [alice, bob])
+        #expect(changes(after: 2) == [])
+        #expect(changes(after: 2, [alice: .hidden, bob: .ended]) == [bob])
+    }
+
     @Test("who sees less than before gets an event, and one who sees the same nothing")
     func reread() {
         var session = LiveSession()

@@ -15,6 +15,14 @@ struct ListenChange: Hashable {
 }
 
 extension ConversationUpdate {
+    /// Those who share a conversation with others that they did not share before, or do no more: they see others' presence,
+    /// and others theirs.
+    var presenceChanges: Set<UserID> {
+        let changed = Set(access.filter { $0.value != .hidden }.keys)
+        let isNew = after == 0 && upTo > 0
+        return isNew ? changed.union(moved) : changed
+    }
+
     /// Who may no longer listen, or sees other messages or marks than before.
     var listenChanges: [ListenChange] {
         let (stream, marks) = (StreamName.conversation(conversation), StreamName.marks(conversation))
@@ -27,5 +35,13 @@ extension ConversationUpdate {
             }
         }
         return ofAccess + marksAccess.map { ListenChange(user: $0, stream: marks, kind: .reread) }
+    }
+}
+
+extension Change {
+    /// The user who may see others' presence as before no more, and whose presence others may not.
+    var presenceChange: UserID? {
+        guard case .user(let user) = stream, let type = UserChangeType(rawValue: type) else { return nil }
+        return type == .friend || type == .friendRemoved || type == .block ? user : nil
     }
 }

@@ -213,12 +213,7 @@ extension RealtimeHub {
 extension RealtimeHub {
     /// Called on the store's writer thread: frames are encoded later, on a loop that has a listener.
     private func deliver(_ changes: [Change]) {
-        for change in changes {
-            guard case .user(let user) = change.stream, let type = UserChangeType(rawValue: change.type) else {
-                continue
-            }
-            if type == .friend || type == .friendRemoved || type == .block { rereadPresence(of: user) }
-        }
+        for user in changes.compactMap(\.presenceChange) { rereadPresence(of: user) }
         let batches = StreamBatch.batches(of: changes)
         for shard in shards {
             shard.post(batches.filter { shard.isListened($0.stream) }.map { .receiveChanges($0) })
@@ -229,7 +224,7 @@ extension RealtimeHub {
     private func deliver(_ updates: [ConversationUpdate]) {
         for update in updates {
             let stream = StreamName.conversation(update.conversation)
-            for (user, access) in update.access where access != .hidden { rereadPresence(of: user) }
+            for user in update.presenceChanges { rereadPresence(of: user) }
             for change in update.listenChanges {
                 for session in directory.sessions(of: change.user) {
                     switch change.kind {
