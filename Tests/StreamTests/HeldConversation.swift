@@ -13,6 +13,8 @@ struct HeldConversation {
     var scheduled: JSONValue?
     /// What the user has noted on messages.
     var notes: [Int64: JSONValue] = [:]
+    /// Marks that have fallen.
+    private(set) var fallen: [String] = []
 
     var held: ClosedRange<Int64>? { first <= last ? first...last : nil }
 
@@ -32,7 +34,10 @@ struct HeldConversation {
     }
 
     mutating func replaceMarks(_ snapshot: JSONValue) {
+        let before = marks
         marks = Self.keyed(snapshot["marks"], by: "user")
+        // Others may be shown no more.
+        for (user, new) in marks { check(new, after: before[user]) }
         scheduled = snapshot["scheduled"]
     }
 
@@ -55,9 +60,18 @@ struct HeldConversation {
                 messages[number] = new
                 last = max(last, number)
             }
-            if let new = row["marks"], let user = new["user"]?.string { marks[user] = new }
+            if let new = row["marks"], let user = new["user"]?.string {
+                check(new, after: marks[user])
+                marks[user] = new
+            }
             if let new = row["scheduled"] { scheduled = new }
             if let note = row["own"] { keep(note) }
+        }
+    }
+
+    private mutating func check(_ new: JSONValue, after old: JSONValue?) {
+        for name in ["read", "delivered"] where new[name]?.integer ?? .max < old?[name]?.integer ?? 0 {
+            fallen.append("\(name) fell: \(old ?? .null), now \(new)")
         }
     }
 
@@ -91,7 +105,7 @@ extension HeldConversation {
     ///
     /// - Parameter all: all messages that the user sees.
     func differences(from fresh: HeldConversation, all: [Int64: JSONValue]) -> [String] {
-        var found: [String] = []
+        var found = fallen
         func compare(_ what: String, _ mine: JSONValue?, _ theirs: JSONValue?) {
             if mine != theirs { found.append("\(what): held \(mine ?? .null), fresh \(theirs ?? .null)") }
         }
@@ -108,7 +122,10 @@ extension HeldConversation {
         }
         for (number, message) in fresh.messages {
             compare("window", message, all[number])
-            compare("note on \(number)", Self.shown(notes[number]), Self.shown(fresh.notes[number]))
+            let isDeleted = message["deletedAt"] != nil
+            compare(
+                "note on \(number)", Self.shown(notes[number], isDeleted: isDeleted),
+                Self.shown(fresh.notes[number], isDeleted: isDeleted))
         }
         // Marks of those who are not members any more are not shown.
         let users = fresh.members.filter { $0.value["state"]?.string == "member" }.keys
@@ -119,8 +136,11 @@ extension HeldConversation {
         return found
     }
 
-    private static func shown(_ note: JSONValue?) -> JSONValue? {
-        guard let note, note["starred"] == .plain("true") || note["reacted"]?.items.isEmpty == false else { return nil }
+    /// With a message its reactions are deleted, which no note tells.
+    private static func shown(_ note: JSONValue?, isDeleted: Bool) -> JSONValue? {
+        guard var note else { return nil }
+        if isDeleted { note = note.replacing("reacted", with: .array([])) }
+        guard note["starred"] == .plain("true") || note["reacted"]?.items.isEmpty == false else { return nil }
         return note["hidden"] == nil ? note : nil
     }
 

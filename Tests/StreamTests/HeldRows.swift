@@ -1,9 +1,12 @@
 /// What a client holds of an inbox.
 struct HeldInbox {
     private(set) var rows: [String: JSONValue] = [:]
+    /// Of the snapshot: later ones are counted.
+    private(set) var totals: JSONValue?
 
     mutating func replace(_ snapshot: JSONValue) {
         rows = [:]
+        totals = snapshot["totals"]
         apply(snapshot["conversations"]?.items ?? [])
     }
 
@@ -25,17 +28,31 @@ struct HeldInbox {
             let (mine, theirs) = (Self.shown(rows[id]), Self.shown(fresh.rows[id] ?? archived.rows[id]))
             if mine != theirs { found.append("inbox: held \(mine ?? .null), fresh \(theirs ?? .null)") }
         }
+        let counted = Self.totals(of: archived.rows.merging(rows) { $1 }.values)
+        if counted != fresh.totals { found.append("totals: counted \(counted), fresh \(fresh.totals ?? .null)") }
         return found
     }
 }
 
 extension HeldInbox {
-    /// The version of a group tells those who are invited nothing: it rises with what they do not see.
+    /// The totals as a client counts them that has all rows.
+    private static func totals(of rows: some Collection<JSONValue>) -> JSONValue {
+        let unread = rows.filter { row in
+            row["unread"]?.integer ?? 0 > 0 || row["membership"]?["markedUnread"] == .plain("true")
+        }
+        let mentions = rows.filter { $0["mentions"]?.integer ?? 0 > 0 }
+        return .object(["unread": .plain("\(unread.count)"), "mentions": .plain("\(mentions.count)")])
+    }
+
+    /// Without what rises with changes that the user does not see: the version of a group tells those who are invited
+    /// nothing, nor the last number of two people somebody who has blocked the other.
     private static func shown(_ row: JSONValue?) -> JSONValue? {
-        guard let row, row["membership"]?["state"]?.string == "invited",
-            row["conversation"]?["kind"]?.string == "group"
-        else { return row }
-        return row.replacing("conversation", with: row["conversation"]?.removing("version"))
+        guard let row, let conversation = row["conversation"] else { return row }
+        if conversation["kind"]?.string == "direct" {
+            return row.replacing("conversation", with: conversation.removing("lastNumber", "lastSentAt"))
+        }
+        guard row["membership"]?["state"]?.string == "invited" else { return row }
+        return row.replacing("conversation", with: conversation.removing("version"))
     }
 }
 
@@ -47,8 +64,8 @@ struct HeldUser {
     private(set) var calls: [String: JSONValue] = [:]
 
     mutating func replace(_ snapshot: JSONValue) {
-        // Whether receipts are sent is told by the commands of accounts.
-        (me, friends, calls) = (snapshot["me"]?.removing("receipts"), [:], [:])
+        // What the user has set is told by the commands of accounts.
+        (me, friends, calls) = (snapshot["me"]?.removing("receipts", "presence", "lastSeen"), [:], [:])
         for friend in snapshot["friends"]?.items ?? [] { apply("friend", friend) }
         for call in snapshot["calls"]?.items ?? [] { apply("call", call) }
     }

@@ -20,6 +20,9 @@ indirect enum JSONValue: Hashable {
         case let array as [Any]: self = .array(array.map { JSONValue(any: $0) })
         case let text as String: self = .text(text)
         case is NSNull: self = .null
+        // Otherwise they would be written as numbers.
+        case let number as NSNumber where ["c", "B"].contains(String(cString: number.objCType)):
+            self = .plain(number.boolValue ? "true" : "false")
         default: self = .plain("\(any)")
         }
     }

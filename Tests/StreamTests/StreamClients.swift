@@ -12,20 +12,26 @@ struct StreamClients {
     private var present: [StreamListener]
     /// One of each user that was away: it has what there was then.
     private var away: [StreamListener]
+    private let sessions: [EventSession]
+    private var typing = ExpectedTyping()
     private var movements = InboxMovements()
 
     init(_ world: StreamWorld) {
         self.world = world
         present = world.users.map { StreamListener($0, in: world) }
         away = present
+        sessions = world.users.map { EventSession($0, in: world) }
     }
 
     /// Carries a command out, delivers what it publishes, and compares what everybody has with what is there.
     mutating func differences(after command: StreamCommand) async throws -> [String] {
         for index in present.indices { try await present[index].listen() }
-        let publications = try await world.run(command)
+        for session in sessions { try await session.listen() }
+        let done = try await world.run(command)
+        let publications = done ?? []
         for publication in publications { try await deliver(publication) }
-        var found: [String] = []
+        var found = try await eventDifferences(after: command, publications)
+        if done == nil { return found }
         if command.kind == .goAway { away[command.user] = present[command.user] }
         for (index, client) in present.enumerated() {
             let fresh = try await Fresh(client.user, in: world)
@@ -38,10 +44,25 @@ struct StreamClients {
         return found
     }
 
+    private mutating func eventDifferences(
+        after command: StreamCommand, _ publications: [StreamWorld.Publication]
+    ) async throws -> [String] {
+        var found: [String] = []
+        let expected = try await typing.received(after: command, in: world)
+        for (index, session) in sessions.enumerated() {
+            try await session.receive(publications)
+            found += try await session.differences().map { "user \(index) \($0)" }
+            let (received, wanted) = (session.takeTyping(), expected[session.user] ?? [])
+            if received != wanted { found.append("user \(index) typing: received \(received), expected \(wanted)") }
+        }
+        return found
+    }
+
     private mutating func deliver(_ publication: StreamWorld.Publication) async throws {
         switch publication {
         case .changes(let changes):
             for index in present.indices { try await present[index].receive(changes) }
+        case .event, .presence: break
         case .receipts(let user):
             for index in present.indices where present[index].user == user { try await present[index].rereadMarks() }
         case .updates(let updates):
@@ -76,6 +97,8 @@ private struct Fresh {
     private let listener: StreamListener
     private let archive: HeldInbox
     private var messages: [ConversationID: [Int64: JSONValue]] = [:]
+    /// What is wrong with what is sent now.
+    private var violations: [String] = []
 
     init(_ user: UserID, in world: StreamWorld) async throws {
         var listener = StreamListener(user, in: world)
@@ -83,18 +106,30 @@ private struct Fresh {
         self.listener = listener
         let (inboxes, commands) = (world.inboxes, world.commands)
         let conversations = Array(listener.conversations.keys)
-        let (archived, texts) = try await world.store.read { store in
-            (
-                try inboxes.page(of: user, isArchive: true, after: nil, limit: 100, in: store).rows,
-                try conversations.map { id in
-                    try commands.page(.newest, of: id, limit: 100, by: user, in: store).messages.map { message in
-                        var writer = JSONWriter(capacity: 512)
-                        message.write(to: &writer)
-                        return writer.text
-                    }
+        let rows = listener.inbox.rows
+        let (archived, texts, violations) = try await world.store.read { store in
+            let archived = try inboxes.page(of: user, isArchive: true, after: nil, limit: 100, in: store).rows
+            let pages = try conversations.map { id in
+                try commands.page(.newest, of: id, limit: 100, by: user, in: store)
+            }
+            let texts = pages.map { page in
+                page.messages.map { message in
+                    var writer = JSONWriter(capacity: 512)
+                    message.write(to: &writer)
+                    return writer.text
                 }
-            )
+            }
+            let stored = StoredState(store: store, user: user)
+            var violations: [String] = []
+            for (id, page) in zip(conversations, pages) {
+                violations += try stored.violations(of: page.messages, in: id)
+                let row =
+                    try rows[id.text] ?? archived.map { try JSONValue($0.utf8) }.first { $0["id"]?.string == id.text }
+                if let row { violations += try stored.violations(of: row, messages: page) }
+            }
+            return (archived, texts, violations)
         }
+        self.violations = violations
         var archive = HeldInbox()
         archive.apply(try archived.map { try JSONValue($0.utf8) })
         self.archive = archive
@@ -108,6 +143,8 @@ private struct Fresh {
     func differences(from client: StreamListener) -> [String] {
         var found = client.inbox.differences(from: listener.inbox, archived: archive)
         found += client.own.differences(from: listener.own)
+        found += violations + client.violations
+        if client.userListen?.position != listener.userListen?.position { found.append("another position of the user") }
         for (id, one) in client.conversations {
             guard let fresh = listener.conversations[id] else {
                 found.append("still listens to \(id)")
@@ -118,6 +155,7 @@ private struct Fresh {
                 if fresh.messages == nil || fresh.marks == nil { found.append("still listens to a part of \(id)") }
                 continue
             }
+            if one.messages?.position != fresh.messages?.position { found.append("another position of \(id)") }
             found += one.held.differences(from: fresh.held, all: messages[id] ?? [:]).map { "in \(id), \($0)" }
         }
         return found

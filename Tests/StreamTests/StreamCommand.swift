@@ -26,6 +26,7 @@ struct StreamCommand: Hashable {
         case schedule, changeScheduled, unschedule
         // People.
         case block, unblock, befriend, acceptFriend, declineFriend, removeFriend
+        case typing, arrive, depart, presence
         // Calls.
         case call, acceptCall, declineCall, hangUp
         // The server.
@@ -42,6 +43,8 @@ struct StreamCommand: Hashable {
     var value: Int
     /// What ids are made of.
     var salt: UInt64
+
+    var typing: TypingState { TypingState.allCases[value % TypingState.allCases.count] }
 
     init(
         _ kind: Kind, by user: Int = 0, of other: Int = 1, in location: Location = .group(0), number: Int64 = 1,
@@ -67,24 +70,39 @@ struct StreamCommand: Hashable {
         return commands
     }
 
-    static func random(users: Int, salt: UInt64, _ random: inout SeededRandom) -> StreamCommand {
-        let user = Int.random(in: 0..<users, using: &random)
-        let other = Int.random(in: 0..<users, using: &random)
+    /// What a sequence has most of: chance rarely makes three things happen in the same conversation that belong together.
+    struct Focus {
+        var kinds: [Kind]
+        var location: Location
+
+        init(users: Int, _ random: inout SeededRandom) {
+            kinds = (0..<8).map { _ in Kind.allCases.randomElement(using: &random) ?? .send }
+            let (one, other) = (Int.random(in: 0..<users, using: &random), Int.random(in: 0..<users, using: &random))
+            location = Bool.random(using: &random) ? .group(0) : .pair(one, other)
+        }
+    }
+
+    static func random(users: Int, _ focus: Focus, salt: UInt64, _ random: inout SeededRandom) -> StreamCommand {
+        var user = Int.random(in: 0..<users, using: &random)
+        var other = Int.random(in: 0..<users, using: &random)
         let third = Int.random(in: 0..<users, using: &random)
         let location: Location =
             switch Int.random(in: 0..<16, using: &random) {
-            case 0..<9: .group(0)
-            case 9: .group(1)
-            case 10..<15: .pair(user, third)
+            case 0..<10: focus.location
+            case 10..<12: .group(0)
+            case 12: .group(1)
+            case 13..<15: .pair(user, third)
             default: .notes(user)
             }
+        if case .direct(let one, let two) = location, Int.random(in: 0..<4, using: &random) > 0 {
+            (user, other) = Bool.random(using: &random) ? (one, two) : (two, one)
+        }
         // Most is written in conversations, which people leave and come back to.
         let often: [Kind] = [
-            .create, .send, .send, .send, .reply, .edit, .delete, .delete, .react, .mark, .add, .add, .leave, .accept,
-            .pass,
-            .goAway, .resume,
+            .create, .send, .send, .send, .reply, .edit, .delete, .react, .mark, .add, .add, .leave, .accept, .pass,
+            .typing, .goAway, .resume,
         ]
-        let kinds = Int.random(in: 0..<3, using: &random) > 0 ? often : Kind.allCases
+        let kinds = [often, often, focus.kinds, Kind.allCases].randomElement(using: &random) ?? often
         return StreamCommand(
             kinds.randomElement(using: &random) ?? .send, by: user, of: other, in: location,
             number: .random(in: 1...8, using: &random), value: .random(in: 0..<16, using: &random), salt: salt)

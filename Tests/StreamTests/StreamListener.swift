@@ -19,8 +19,10 @@ struct StreamListener {
     var conversations: [ConversationID: Conversation] = [:]
     private(set) var inbox = HeldInbox()
     private(set) var own = HeldUser()
-    private var inboxPosition: Position?
-    private var userListen: StreamSubscription?
+    private(set) var inboxPosition: Position?
+    /// What of frames does not fit to what the client has.
+    private(set) var violations: [String] = []
+    private(set) var userListen: StreamSubscription?
 
     init(_ user: UserID, in world: StreamWorld) {
         self.user = user
@@ -99,7 +101,9 @@ extension StreamListener {
     private mutating func applyInbox(_ state: StateOpening) throws {
         switch state.content {
         case .snapshot(let bytes): inbox.replace(try JSONValue(bytes))
-        case .rows(let rows, _, _): inbox.apply(try rows.map { try JSONValue($0.utf8) })
+        case .rows(let rows, let after, _):
+            if after != inboxPosition?.sequence { violations.append("inbox: rows after \(after)") }
+            inbox.apply(try rows.map { try JSONValue($0.utf8) })
         }
         inboxPosition = state.position
         for id in conversations.keys {
@@ -151,9 +155,11 @@ extension StreamListener {
             guard var listen = userListen else { continue }
             switch listen.receive(batch, isCongested: false, holdingAtMost: 0) {
             case .nothing: break
-            case .send(let sequence):
+            case .send(var sequence):
                 let frame = try JSONValue(batch.frame(after: sequence, for: nil).text.readableBytesView)
                 for change in frame["changes"]?.items ?? [] {
+                    sequence += 1
+                    if change["seq"]?.integer != sequence { violations.append("\(change) is not \(sequence)") }
                     own.apply(change["type"]?.string ?? "", change["data"] ?? .null)
                 }
             case .read: return try await openUser()
@@ -181,7 +187,16 @@ extension StreamListener {
         }
     }
 
-    private func receive(
+    /// A frame goes on where the client is, and says up to where it goes. Of marks, each has all up to its counter.
+    private mutating func check(_ frame: JSONValue, of batch: StreamBatch, after sequence: Int64) {
+        let (after, upTo) = (frame["after"]?.integer, frame["upTo"]?.integer)
+        let isNext = batch.stream.text.hasPrefix("marks:") ? after == 0 : after == sequence
+        if !isNext || upTo != batch.last || frame["epoch"]?.string != batch.epoch {
+            violations.append("\(batch.stream): after \(sequence), frame \(frame)")
+        }
+    }
+
+    private mutating func receive(
         _ batch: StreamBatch, ofMarks isMarks: Bool, _ id: ConversationID, _ one: inout Conversation
     ) async throws {
         guard var listen = isMarks ? one.marks : one.messages else { return }
@@ -192,6 +207,7 @@ extension StreamListener {
         case .send(let sequence):
             let frame = try JSONValue(batch.frame(after: sequence, for: listen.view).text.readableBytesView)
             one.held.apply(frame["rows"]?.items ?? [])
+            check(frame, of: batch, after: sequence)
         case .read(let position):
             if isMarks {
                 try await openMarks(id, &one, after: position)

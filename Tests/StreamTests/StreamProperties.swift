@@ -8,7 +8,14 @@ import Wire
 @testable import Services
 
 /// After every command, what a client held before and the changes that it was sent are what a new client is sent: of every
-/// stream, for everybody. Who resumes from an older position has the same.
+/// stream, for everybody. Who resumes from an older position has the same. What is stored as it is sent, such as counts, is
+/// counted again (`StoredState`), and of who is writing everybody receives what `ExpectedTyping` says.
+///
+/// Faults that were put into the server one at a time and found within a minute: an edit that moves no inbox; a member who
+/// has left and still listens to messages, or to who is writing; a frame that begins one too late; notes of another device
+/// that are not sent; scheduled messages that are not; rows of those who are invited that do not move with the group; marks of
+/// others in the place of one's own; a writer who is told of themselves. Rare ones take longer than a run in `Scripts/test`:
+/// raise DEV_SWITCHBOARD_STREAM_SECONDS after a change of counts, calls or reactions.
 @Suite("Streams", .timeLimit(.minutes(60)))
 struct StreamProperties {
     private static let users = 4
@@ -35,8 +42,10 @@ struct StreamProperties {
 
     private static func commands(seed: UInt64) -> [StreamCommand] {
         var random = SeededRandom(seed: seed)
-        return StreamCommand.beginning(users: users, &random)
-            + (0..<length).map { .random(users: users, salt: UInt64($0) + 100, &random) }
+        let (beginning, focus) = (
+            StreamCommand.beginning(users: users, &random), StreamCommand.Focus(users: users, &random)
+        )
+        return beginning + (0..<length).map { .random(users: users, focus, salt: UInt64($0) + 100, &random) }
     }
 
     private struct Failure {

@@ -17,6 +17,19 @@ extension StreamWorld {
         let store: StoreTransaction
 
         private var isOn: Bool { command.value % 2 == 0 }
+
+        /// One of the first messages, or more often of the last ones, which lists show and which are unread.
+        private func number() throws -> Int64 {
+            guard command.salt % 3 > 0, let last = try store.conversation(id)?.lastNumber else { return command.number }
+            return max(1, last + 1 - command.number)
+        }
+
+        /// Often the author of the message, who alone may change it.
+        private func writer(of number: Int64) throws -> UserID {
+            guard command.value & 4 == 0 else { return user }
+            return try store.message(number, in: id)?.author ?? user
+        }
+
         private var linkHash: [UInt8] { [UInt8(truncatingIfNeeded: command.value % 2)] }
 
         /// Returns whether the command is one of these.
@@ -54,13 +67,14 @@ extension StreamWorld {
 
         /// Returns whether the command is one of these.
         func changeMessages() throws -> Bool {
-            let (number, emoji) = (command.number, try ReactionEmoji(isOn ? "👍" : "🎉"))
+            let (number, emoji) = (try number(), try ReactionEmoji(isOn ? "👍" : "🎉"))
             switch command.kind {
             case .send, .reply, .forward: _ = try commands.send(outgoing(), to: id, by: user, in: store)
             case .edit:
                 let version = try store.message(number, in: id)?.textVersion ?? 0
-                _ = try commands.edit(number, in: id, text: text(), basedOn: version, by: user, store: store)
-            case .delete: _ = try commands.delete(number, in: id, by: user, store: store)
+                _ = try commands.edit(
+                    number, in: id, text: text(), basedOn: version, by: writer(of: number), store: store)
+            case .delete: _ = try commands.delete(number, in: id, by: writer(of: number), store: store)
             case .react: _ = try commands.react(with: emoji, to: number, in: id, by: user, store: store)
             case .removeReaction: _ = try commands.removeReaction(emoji, to: number, in: id, by: user, store: store)
             case .pin: _ = try commands.pin(number, in: id, by: user, store: store)
@@ -71,7 +85,7 @@ extension StreamWorld {
         }
 
         func changeOwn() throws {
-            let number = command.number
+            let number = try number()
             switch command.kind {
             case .star, .unstar:
                 _ = try commands.star(number, in: id, isStarred: command.kind == .star, by: user, store: store)
@@ -122,9 +136,10 @@ extension StreamWorld {
             }
             var outgoing = try OutgoingMessage(clientID: clientID, text: text(), digest: [1])
             guard command.kind == .reply else { return outgoing }
-            if command.value & 1 == 0 { outgoing.replyTo = command.number }
-            if command.value & 2 == 0 { outgoing.thread = command.number }
-            if command.value & 4 == 0 { outgoing.readUpTo = command.number }
+            let number = try number()
+            if command.value & 1 == 0 { outgoing.replyTo = number }
+            if command.value & 2 == 0 { outgoing.thread = number }
+            if command.value & 4 == 0 { outgoing.readUpTo = number }
             if command.value & 8 == 0 { outgoing.draft = command.number }
             return outgoing
         }

@@ -19,8 +19,11 @@ final class StreamWorld: Sendable {
     enum Publication: Sendable {
         case changes([Change])
         case updates([ConversationUpdate])
+        case event(EphemeralEvent)
         /// The user has changed whether they send receipts.
         case receipts(UserID)
+        /// The user has changed who sees their presence.
+        case presence(UserID)
     }
 
     let store: Store
@@ -29,6 +32,12 @@ final class StreamWorld: Sendable {
     let inboxes: InboxReader
     let users: [UserID]
     let time: ManualClock<Timestamp>
+    let bus = InProcessBus()
+    let hub: RealtimeHub
+    let lastSeen: LastSeenRecorder
+    /// How many sessions users have, of those who have any.
+    let sessions = Shared<[UserID: Int]>([:])
+    private let typing: TypingNotices
     private let principals: [Principal]
     private let calls = CallCommands()
     private let friends: FriendCommands
@@ -54,11 +63,15 @@ final class StreamWorld: Sendable {
         commands = ConversationCommands(limits: limits)
         inboxes = InboxReader(commands: commands)
         friends = FriendCommands(database: store, secrets: SystemSecrets())
-        streams = StoreStreams(
-            store: store, commands: calls, conversations: commands,
-            hub: RealtimeHub(
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: InProcessBus(), clock: { time.now }),
-            lastSeen: LastSeenRecorder(clock: { time.now }))
+        hub = RealtimeHub(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, clock: { time.now })
+        lastSeen = LastSeenRecorder(clock: { time.now })
+        streams = StoreStreams(store: store, commands: calls, conversations: commands, hub: hub, lastSeen: lastSeen)
+        typing = TypingNotices(
+            service: ConversationService(store: store, commands: commands, secrets: SystemSecrets()), bus: bus,
+            uptime: { time.now.milliseconds })
+        bus.subscribe { message in
+            if case .event(let event) = message { published.update { $0.append(.event(event)) } }
+        }
         var random = SeededRandom(seed: 1)
         let users = (0..<count).map { _ in UserID.make(at: time.now, using: &random) }
         self.users = users
@@ -83,13 +96,20 @@ final class StreamWorld: Sendable {
 
     var conversations: [ConversationID] { locations.value.values.sorted { $0.text < $1.text } }
 
+    func conversation(at location: Location) -> ConversationID? { locations.value[location] }
+
     func principal(_ user: UserID) -> Principal { Principal(user: user) }
 
-    /// Carries a command out. One that is refused changes nothing.
-    func run(_ command: StreamCommand) async throws -> [Publication] {
+    func publish(_ publication: Publication) { published.update { $0.append(publication) } }
+
+    /// Carries a command out, and returns what it published; nil if it was refused, which changes nothing.
+    func run(_ command: StreamCommand) async throws -> [Publication]? {
         do {
             try await apply(command)
-        } catch is Problem {}
+        } catch is Problem {
+            let publications = published.update { exchange(&$0, with: []) }
+            return publications.isEmpty ? nil : publications
+        }
         return published.update { exchange(&$0, with: []) }
     }
 }
@@ -114,7 +134,16 @@ extension StreamWorld {
             }
             return published.update { $0.append(.receipts(user)) }
         case .block: _ = try await friends.block(other, by: principal)
-        case .unblock: _ = try await store.write { try $0.unblock(other, by: user) }
+        case .unblock:
+            _ = try await store.write { store in
+                guard try store.unblock(other, by: user) else { return }
+                try store.append(.block, ["user": other.text], to: user)
+            }
+        case .typing:
+            guard let id = locations.value[command.location] else { return }
+            try await typing.note(command.typing, of: user, in: id)
+        case .arrive, .depart: try await changeSessions(of: user, hasArrived: command.kind == .arrive)
+        case .presence: try await changePresence(of: user, command.value)
         case .befriend:
             _ = try await friends.request(.init(clientID: clientID(command), user: other), by: principal)
         case .acceptFriend: _ = try await friends.accept(other, by: principal)
@@ -173,6 +202,7 @@ extension StreamWorld {
     /// Lets time pass, and does what is due then.
     private func pass(seconds: Int64) async throws {
         time.advance(seconds: seconds)
+        sweepPresence()
         let commands = commands
         while try await store.write({ try commands.expireMessages(limit: 2, in: $0) }).value > 0 {}
         for message in try await store.read({ try $0.dueScheduled(limit: 100) }) {

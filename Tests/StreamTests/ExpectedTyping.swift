@@ -1,0 +1,45 @@
+import Messaging
+import Model
+import Storage
+import TestSupport
+
+/// Who is told that somebody writes, said again without the code that decides it: the other members, but not what somebody
+/// does of two people of whom one has blocked the other, and the same at most once a second.
+struct ExpectedTyping {
+    private struct Key: Hashable {
+        var user: UserID
+        var conversation: ConversationID
+    }
+
+    private var last: [Key: (state: TypingState, at: Timestamp)] = [:]
+
+    /// What each user has to receive.
+    mutating func received(
+        after command: StreamCommand, in world: StreamWorld
+    ) async throws -> [UserID: [EventSession.ReceivedTyping]] {
+        guard command.kind == .typing, let id = world.conversation(at: command.location) else { return [:] }
+        let (user, state) = (world.users[command.user], command.typing)
+        let listeners = try await world.store.read { store -> [UserID]? in
+            let members = try store.members(of: id, after: nil, limit: 100).filter { $0.state == .member }
+            guard let writer = members.first(where: { $0.user == user }), let conversation = try store.conversation(id)
+            else { return nil }
+            let others = members.map(\.user).filter { $0 != user }
+            switch conversation.kind {
+            case .ownNotes: return nil
+            case .group:
+                return conversation.settings.write == .members || writer.role >= .admin ? others : nil
+            case .direct:
+                guard let other = others.first else { return nil }
+                return try store.isBlocked(user, by: other) || store.isBlocked(other, by: user) ? nil : others
+            }
+        }
+        guard let listeners else { return [:] }
+        let (key, now) = (Key(user: user, conversation: id), world.time.now)
+        let known = last[key]
+        let isNews = state == known?.state ? now.milliseconds(since: known?.at ?? now) >= 1000 : true
+        guard isNews, state != .stopped || known?.state ?? .stopped != .stopped else { return [:] }
+        last[key] = (state, now)
+        let event = EventSession.ReceivedTyping(conversation: id, user: user.text, state: state.rawValue)
+        return Dictionary(uniqueKeysWithValues: listeners.map { ($0, [event]) })
+    }
+}
