@@ -88,7 +88,8 @@ def test_what_nobody_receives(server):
 
 def test_who_is_removed_receives_nothing(server):
     ann, ben = befriend(*server.users(2))
-    here = group(ann, [ben])
+    cleo, _ = befriend(server.user(), ann)
+    here = group(ann, [ben, cleo])
     assert send(ann, here, "hello").status_code == 201
     name = f"typing:{here}"
 
@@ -96,7 +97,7 @@ def test_who_is_removed_receives_nothing(server):
         async with listening(ben, name) as removed, listening(ann, name) as stays:
             assert ann.request("DELETE", f"/v1/conversations/{here}/members/{ben.id}").status_code == 204
             await removed.until("the reset", lambda: f"{name}: access" in removed.resets)
-            assert note(ben, here) == 403 and note(ann, here) == 204
+            assert note(ben, here) == 403 and note(cleo, here) == 204
             await stays.until("the event", lambda: stays.events.get(name))
             assert name not in removed.events
 
