@@ -58,7 +58,6 @@ let nioHTTPTypesHTTP1 = serverOnly("NIOHTTPTypesHTTP1", "swift-nio-extras")
 let httpTypes = serverOnly("HTTPTypes", "swift-http-types")
 let hummingbird = serverOnly("Hummingbird", "hummingbird")
 let hummingbirdServer = serverOnly("HummingbirdCore", "hummingbird")
-let hummingbirdTLS = serverOnly("HummingbirdTLS", "hummingbird")
 let metrics = serverOnly("Metrics", "swift-metrics")
 let coreMetrics = serverOnly("CoreMetrics", "swift-metrics")
 let lifecycle = serverOnly("ServiceLifecycle", "swift-service-lifecycle")
@@ -201,7 +200,7 @@ let package = Package(
                 "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
                 "Realtime", "Services", "WebAPI", hummingbird,
-                hummingbirdServer, hummingbirdTLS, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
+                hummingbirdServer, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
                 unixSignals, logging, metrics, coreMetrics, configuration, yams, crypto, asyncHTTPClient,
             ]),
 

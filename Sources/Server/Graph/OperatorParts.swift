@@ -1,7 +1,6 @@
 import Accounts
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import Model
 import Realtime
@@ -48,7 +47,7 @@ struct OperatorParts {
                 return LimitedChannel(plain, addresses: addresses, limits: limits)
             }
             return LimitedChannel(
-                try TLSChannel(plain, tlsConfiguration: tls), addresses: addresses, limits: limits)
+                try SecureChannel(plain, tls: tls), addresses: addresses, limits: limits)
         }
         let application = Application(
             router: pages.router(), server: builder,

@@ -3,7 +3,6 @@ import Bus
 import Calls
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import MediaFiles
 import Model
@@ -304,7 +303,7 @@ struct ServiceGraph: Sendable {
                 origins: AllowedOrigins(origins), addresses: addresses)
             guard let tls else { return LimitedChannel(plain, addresses: addresses, limits: connections.limits) }
             return LimitedChannel(
-                try TLSChannel(plain, tlsConfiguration: tls), addresses: addresses, limits: connections.limits)
+                try SecureChannel(plain, tls: tls), addresses: addresses, limits: connections.limits)
         }
         let application = Application(
             router: router, server: server,
