@@ -243,7 +243,7 @@ def test_report(call, origin):
              result_of("tcp", "refused", NOT_REACHED, NOT_REACHED, {"code": 401, "text": "Unauthorized"})]  # fmt: skip
     text = call("diagnostics/report.js", "reportText", {
         "summary": {"title": "All is well.", "advice": ["Relax."]},
-        "environment": {"Microphone": {"word": "Allowed"}, "Connection": {"word": "Connected", "roundTrip": 12.3}},
+        "environment": {"microphone": {"word": "Allowed"}, "server": {"word": "Connected", "roundTrip": 12.3}},
         "tests": tests,
     })  # fmt: skip
     lines = text.splitlines()
@@ -251,7 +251,7 @@ def test_report(call, origin):
     assert f"Server: {origin}" in lines
     assert lines[lines.index("Result: All is well.") + 1] == "  Relax."
     assert "Microphone: Allowed" in lines
-    assert "Connection: Connected; 12 ms" in lines
+    assert "Connection to the server: Connected; 12 ms" in lines
     assert "TURN over UDP, udp:turn.example.org: Works" in lines
     assert "  Round trip: 4.2 ms (median of 20)" in lines
     assert "  Error 401: Unauthorized" in lines

@@ -1,10 +1,10 @@
-"""state/notices.js: what happened in a conversation, in words."""
+"""notices.js: what happened in a conversation, in words."""
 
 import pytest
 
 NAMES = "(user) => user.toUpperCase()"
 RUN = f"""
-    const {{ noticeText, duration }} = await load("state/notices.js");
+    const {{ noticeText, duration }} = await load("notices.js");
     return seconds === null ? noticeText({{ author, notice }}, "me", {NAMES}) : duration(seconds);
 """
 

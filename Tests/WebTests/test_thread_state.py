@@ -150,7 +150,8 @@ def test_messages_that_are_sent(run):
 
 def test_writers(run):
     script = """
-        const { applyTyping, currentWriters, nextStop, writersText } = await load("state/writers.js");
+        const { applyTyping, currentWriters, nextStop } = await load("state/writers.js");
+        const { writersText } = await load("notices.js");
         const name = (user) => user.toUpperCase();
         let writers = applyTyping({}, { user: "ben", state: "recording" }, 0);
         const one = writersText(writers, name);

@@ -128,14 +128,12 @@ def test_times_for_later(run):
     script = """
         const { laterChoices, localText } = await load("state/later.js");
         return ["2026-11-26T09:30:00Z", "2026-11-29T20:30:00Z", "2026-11-30T08:00:00Z"].map((now) => laterChoices(new Date(now))
-            .map(({ label, time }) => `${label} ${localText(time)}`));
+            .map(({ name, time }) => `${name} ${localText(time)}`));
     """
     assert run(script) == [
-        ["In an hour 2026-11-26T11:30", "This evening 2026-11-26T19:00", "Tomorrow morning 2026-11-27T09:00",
-         "On Monday morning 2026-11-30T09:00"],
-        ["In an hour 2026-11-29T22:30", "Tomorrow morning 2026-11-30T09:00", "On Monday morning 2026-11-30T09:00"],
-        ["In an hour 2026-11-30T10:00", "This evening 2026-11-30T19:00", "Tomorrow morning 2026-12-01T09:00",
-         "On Monday morning 2026-12-07T09:00"],
+        ["hour 2026-11-26T11:30", "evening 2026-11-26T19:00", "tomorrow 2026-11-27T09:00", "monday 2026-11-30T09:00"],
+        ["hour 2026-11-29T22:30", "tomorrow 2026-11-30T09:00", "monday 2026-11-30T09:00"],
+        ["hour 2026-11-30T10:00", "evening 2026-11-30T19:00", "tomorrow 2026-12-01T09:00", "monday 2026-12-07T09:00"],
     ]
 
 

@@ -7,6 +7,7 @@ import { Emitter } from "./emitter.js";
 import { serverNow } from "./clock.js";
 import { credentials } from "./credentials.js";
 import { randomID, endpoint } from "./identity.js";
+import { t } from "./language/texts.js";
 import { Levels } from "./levels.js";
 import { LocalMedia } from "./media.js";
 import { MediaReport } from "./media-report.js";
@@ -25,12 +26,7 @@ const ALIVE_INTERVAL = 10;
 const FAILURES_BEFORE_NOTICE = 4;
 
 /** Why a recording ended that nobody stopped. */
-const recordingEnds = {
-    longest: "The recording has ended: it reached the maximum length",
-    failed: "The recording has ended because of an error",
-    interrupted: "The recording has ended: the server was stopped",
-    quota_exceeded: "The recording has ended: the storage of the person who started it is full",
-};
+const recordingEnds = ["longest", "failed", "interrupted", "quota_exceeded"];
 
 /** Events: `change`, `stats` once a second, `speaking`, `notice` with a message for the user, `ended`. */
 export class ActiveCall extends Emitter {
@@ -160,11 +156,11 @@ export class ActiveCall extends Emitter {
         this.document = call;
         const { mine, other } = sides(call, credentials.user.id);
         if (call.recording && call.recording.id !== before?.id) this.emit("notice", this.recorded);
-        if (before && !call.recording && call.recordingEnded) this.emit("notice", recordingEnds[call.recordingEnded]);
+        if (before && !call.recording && recordingEnds.includes(call.recordingEnded)) this.emit("notice", t(`recordingEnds.${call.recordingEnded}`));
         if (call.captions && !hadCaptions) this.emit("notice", this.captioned);
         if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
-        if (elsewhere && !this.#isAccepting) return this.#finish("Continued on another device");
+        if (elsewhere && !this.#isAccepting) return this.#finish(t("call.elsewhere"));
         this.#hasJoined ||= mine?.endpoint === endpoint.id;
         // In a call between two, the end of the call follows at once and has the reason.
         if (this.isGroup && this.#hasJoined && mine?.state !== "joined") return this.#finish(departure(mine));
@@ -183,7 +179,7 @@ export class ActiveCall extends Emitter {
     forgetVersion() { if (this.document) this.document = { ...this.document, version: 0 }; }
 
     /** The server does not know the call any more. */
-    handleGone() { if (this.phase !== "ended") this.#finish("Call ended"); }
+    handleGone() { if (this.phase !== "ended") this.#finish(t("ending.ended")); }
 
     receive(signals, { snapshot = false } = {}) {
         if (snapshot && this.#rejoining) {
@@ -284,10 +280,10 @@ export class ActiveCall extends Emitter {
     get recorded() {
         const by = this.document?.recording?.by;
         if (!by) return "";
-        return by === credentials.user.id ? "You are recording this call" : `${this.nameOf(by)} is recording this call`;
+        return by === credentials.user.id ? t("call.youRecord") : t("call.records", { name: this.nameOf(by) });
     }
 
-    nameOf(user) { return this.people.find((one) => one.user === user)?.displayName ?? "Somebody"; }
+    nameOf(user) { return this.people.find((one) => one.user === user)?.displayName ?? t("common.somebody"); }
 
     /** Who turned captions on and when, and why there are none at the moment; undefined while they are off. */
     get captions() { return this.document?.captions; }
@@ -296,7 +292,7 @@ export class ActiveCall extends Emitter {
     get captioned() {
         const by = this.captions?.by;
         if (!by) return "";
-        return by === credentials.user.id ? "You turned captions on" : `${this.nameOf(by)} turned captions on`;
+        return by === credentials.user.id ? t("call.youCaption") : t("call.captionedBy", { name: this.nameOf(by) });
     }
 
     /** Everybody sees the captions, and anybody may turn them off. */
@@ -332,8 +328,8 @@ export class ActiveCall extends Emitter {
         if (this.phase === "ended") return;
         this.#hungUp = true;
         const call = this.document;
-        const text = this.isGroup ? "You left the call" : "Call ended";
-        this.#finish(call?.status === "active" ? text : "Cancelled");
+        const text = this.isGroup ? t("ending.left") : t("ending.ended");
+        this.#finish(call?.status === "active" ? text : t("ending.cancelled"));
         if (call) this.#sendHangUp(call);
     }
 
@@ -398,7 +394,7 @@ export class ActiveCall extends Emitter {
 
     async #openMedia(video) {
         try { await this.media.openMicrophone(); } catch (error) {
-            this.emit("notice", `${errorMessage(error, "microphone")} ${this.isGroup ? "The others" : "The other person"} can’t hear you.`);
+            this.emit("notice", `${errorMessage(error, "microphone")} ${this.isGroup ? t("call.othersCannotHear") : t("call.otherCannotHear")}`);
             this.media.mute(true);
         }
         if (video) await this.#tryCamera();

@@ -8,6 +8,7 @@ import { ActiveCall } from "./call.js";
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { endpoint } from "./identity.js";
+import { t } from "./language/texts.js";
 import { Problem, errorMessage } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
@@ -286,7 +287,7 @@ class Calls extends Emitter {
             caller: { id: caller.user, displayName: caller.displayName, photoURL: caller.photoURL },
             // Fetched while it rings, so that accepting need not wait for it.
             servers: request("iceServers.get", { call: call.id }),
-            timer: setTimeout(() => this.#stopRing(call.id, `Missed call from ${caller.displayName}`), left + RING_GRACE),
+            timer: setTimeout(() => this.#stopRing(call.id, t("ring.missed", { name: caller.displayName })), left + RING_GRACE),
         };
         ring.servers.catch(() => {});
         this.rings.set(call.id, ring);
@@ -310,10 +311,10 @@ class Calls extends Emitter {
         const name = callerOf(call)?.displayName;
         // Both called each other, and this call won: it continues here.
         if (mine?.endpoint === endpoint.id) return undefined;
-        if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return "Answered on another device";
-        if (mine?.reason === "declined_elsewhere" || mine?.state === "declined") return "Declined on another device";
-        if (call.endReason === "replaced") return `${firstName(name)} is calling again`;
-        return `Missed call from ${name}`;
+        if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return t("ring.answeredElsewhere");
+        if (mine?.reason === "declined_elsewhere" || mine?.state === "declined") return t("ring.declinedElsewhere");
+        if (call.endReason === "replaced") return t("ring.again", { name: firstName(name) });
+        return t("ring.missed", { name });
     }
 }
 

@@ -1,6 +1,7 @@
 // Records a voice message on the server: a send-only connection to the media gateway. The audio is on the server
 // already when it is finished, however bad the network has become.
 
+import { t } from "./language/texts.js";
 import { preferences } from "./preferences.js";
 import { request } from "./requests.js";
 
@@ -89,10 +90,10 @@ async function servers() {
 
 function connected(connection) {
     return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error("The gateway cannot be reached.")), CONNECT_TIMEOUT);
+        const timer = setTimeout(() => reject(new Error(t("voice.unreachable"))), CONNECT_TIMEOUT);
         const check = () => {
             if (connection.connectionState === "connected") resolve();
-            else if (["failed", "closed"].includes(connection.connectionState)) reject(new Error("The gateway cannot be reached."));
+            else if (["failed", "closed"].includes(connection.connectionState)) reject(new Error(t("voice.unreachable")));
             else return;
             clearTimeout(timer);
         };

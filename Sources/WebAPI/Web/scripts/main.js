@@ -9,6 +9,8 @@ import { markFeatures } from "./features.js";
 import { friends } from "./friends.js";
 import { endpoint } from "./identity.js";
 import { inbox } from "./inbox.js";
+import { language } from "./language/language.js";
+import { t } from "./language/texts.js";
 import { outbox } from "./outbox.js";
 import { preferences } from "./preferences.js";
 import { presence } from "./presence.js";
@@ -16,7 +18,7 @@ import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { updates } from "./updates.js";
 import { resetWatches } from "./watches.js";
-import { showCalls } from "./views/stage.js";
+import { refreshCalls, showCalls } from "./views/stage.js";
 import { isolationText } from "./views/connection.js";
 import { showRings } from "./views/incoming.js";
 import { closeShell, showShell } from "./views/shell.js";
@@ -29,7 +31,9 @@ globalThis.switchboard = { calls, credentials, preferences, realtime, request, s
 
 async function begin() {
     credentials.load();
-    await endpoint.claim();
+    await Promise.all([endpoint.claim(), language.start()]);
+    nameSkipLink();
+    language.on("change", redraw);
     showCalls(document.getElementById("stage"));
     showRings();
     calls.on("notice", (text) => {
@@ -38,14 +42,23 @@ async function begin() {
     });
     calls.on("ended", ({ id, ending }) => console.info("call", id, "ended here:", ending));
     realtime.on("hello", ({ server }) => updates.noteServer(server?.build));
-    realtime.on("revoked", () => leave("This device was signed out."));
+    realtime.on("revoked", () => leave(t("main.signedOutDevice")));
     credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
     credentials.on("signedIn", (signedIn) => {
-        if (signedIn) enter(); else leave("You are signed out.");
+        if (signedIn) enter(); else leave(t("main.signedOut"));
     });
     if (credentials.isSignedIn) enter(); else await welcome();
     await updates.start();
 }
+
+/** The pages in another language. What is being written is kept as a draft. */
+function redraw() {
+    nameSkipLink();
+    refreshCalls();
+    if (credentials.isSignedIn) showShell(root); else welcome();
+}
+
+function nameSkipLink() { document.querySelector(".skip").textContent = t("page.skip"); }
 
 function enter() {
     markFeatures();
@@ -81,5 +94,5 @@ async function welcome() {
 
 begin().catch((error) => {
     console.error(error);
-    root.replaceChildren(h("p", { class: "boot" }, "Switchboard could not start in this browser."));
+    root.replaceChildren(h("p", { class: "boot" }, t("main.couldNotStart")));
 });

@@ -3,6 +3,7 @@
 // Nothing here knows about the connection: senders subscribe to `tracks`.
 
 import { Emitter } from "./emitter.js";
+import { t } from "./language/texts.js";
 import { preferences } from "./preferences.js";
 
 const audioConstraints = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
@@ -87,11 +88,11 @@ function chosen(kind) {
 /** The devices to choose from: `{microphone, camera, speaker}`, each a list of `{id, name}`. */
 export async function listDevices() {
     const devices = await navigator.mediaDevices?.enumerateDevices() ?? [];
-    const of = (kind, word) => devices.filter((device) => device.kind === kind && device.deviceId)
-        .map((device, index) => ({ id: device.deviceId, name: device.label || `${word} ${index + 1}` }));
+    const of = (kind, what) => devices.filter((device) => device.kind === kind && device.deviceId)
+        .map((device, index) => ({ id: device.deviceId, name: device.label || t(`unnamed.${what}`, { number: index + 1 }) }));
     return {
-        microphone: of("audioinput", "Microphone"),
-        camera: of("videoinput", "Camera"),
-        speaker: of("audiooutput", "Speaker"),
+        microphone: of("audioinput", "microphone"),
+        camera: of("videoinput", "camera"),
+        speaker: of("audiooutput", "speaker"),
     };
 }

@@ -1,5 +1,6 @@
 // Prepares a photo for upload: scaled down, compressed, and without the camera's metadata.
 
+import { t } from "./language/texts.js";
 import { Problem } from "./problems.js";
 
 const MAX_SIDE = 768;
@@ -13,7 +14,7 @@ export async function scaled(file) {
     try {
         bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
     } catch {
-        throw new Problem({ type: "invalid_request", field: "body", detail: "This browser can’t read the file: it is not a picture, or has an unsupported format." });
+        throw new Problem({ type: "invalid_request", field: "body", detail: t("photo.unreadable") });
     }
     for (let side = MAX_SIDE; ; side /= 2) {
         const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height));

@@ -4,7 +4,7 @@ import { Emitter } from "./emitter.js";
 
 const KEY = "switchboard.preferences";
 const defaults = {
-    relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false,
+    relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false, language: "",
 };
 
 class Preferences extends Emitter {

@@ -3,6 +3,7 @@
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { inbox } from "./inbox.js";
+import { t } from "./language/texts.js";
 import { outbox } from "./outbox.js";
 import { Problem } from "./problems.js";
 import { realtime } from "./realtime.js";
@@ -78,7 +79,7 @@ export class Thread extends Emitter {
         for (const kind of ["conversation", "marks"]) realtime.unlisten(`${kind}:${this.id}`);
     }
 
-    nameOf(user) { return this.state.people[user]?.displayName ?? "Somebody"; }
+    nameOf(user) { return this.state.people[user]?.displayName ?? t("common.somebody"); }
 
     // Reading
 

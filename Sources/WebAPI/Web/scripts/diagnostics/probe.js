@@ -162,6 +162,6 @@ class ProbingPeer {
 
 /** Without addresses: the report may be passed on. */
 function candidateSummary({ type, protocol, address, relayProtocol }) {
-    const family = !address || address.endsWith(".local") ? "hidden address" : address.includes(":") ? "IPv6" : "IPv4";
+    const family = !address || address.endsWith(".local") ? "hidden" : address.includes(":") ? "IPv6" : "IPv4";
     return { type, protocol: (protocol ?? "").toUpperCase(), family, relayProtocol: (relayProtocol ?? "").toUpperCase() };
 }

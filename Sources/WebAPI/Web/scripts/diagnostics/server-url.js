@@ -1,6 +1,6 @@
 // Parses the URL of a STUN or TURN server (RFC 7064, RFC 7065).
 
-const labels = { stun: "STUN over UDP", udp: "TURN over UDP", tcp: "TURN over TCP", tls: "TURN over TLS", dtls: "TURN over DTLS" };
+import { t } from "../language/texts.js";
 
 /**
  * `{url, kind, host, port, label, portName}`. The kind is `stun`, or the transport to the relay: `udp`, `tcp`, `tls`,
@@ -9,12 +9,12 @@ const labels = { stun: "STUN over UDP", udp: "TURN over UDP", tcp: "TURN over TC
 export function parseServerURL(url) {
     const [, scheme, host, port, transport] =
         /^(stuns?|turns?):(\[[^\]]*\]|[^:?]*)(?::(\d+))?(?:\?transport=(\w+))?/i.exec(url) ?? [];
-    if (!scheme) return { url, kind: "unknown", host: url, port: 0, label: "Unknown kind of server", portName: url };
+    if (!scheme) return { url, kind: "unknown", host: url, port: 0, label: t("servers.unknown"), portName: url };
     const isSecure = /s$/i.test(scheme);
     const isTCP = (transport ?? (isSecure ? "tcp" : "udp")).toLowerCase() === "tcp";
     const kind = /^stun/i.test(scheme) ? "stun" : isSecure ? (isTCP ? "tls" : "dtls") : isTCP ? "tcp" : "udp";
     const number = Number(port ?? (isSecure ? 5349 : 3478));
-    return { url, kind, host, port: number, label: labels[kind], portName: `${isTCP ? "TCP" : "UDP"} port ${number}` };
+    return { url, kind, host, port: number, label: t(`servers.${kind}`), portName: t("servers.port", { protocol: isTCP ? "TCP" : "UDP", port: String(number) }) };
 }
 
 /** Every URL of a list of `RTCIceServer`, each with its credentials. */

@@ -16,12 +16,3 @@ export function nextStop(writers) {
     const times = Object.values(writers).map(({ until }) => until);
     return times.length > 0 ? Math.min(...times) : undefined;
 }
-
-/** `Ben is typing…`, `Ben and Cem are typing…`. */
-export function writersText(writers, nameOf) {
-    const users = Object.keys(writers);
-    if (users.length === 0) return "";
-    if (users.length > 2) return "Several people are typing…";
-    const does = users.length === 1 && writers[users[0]].state === "recording" ? "recording" : "typing";
-    return `${users.map(nameOf).join(" and ")} ${users.length === 1 ? "is" : "are"} ${does}…`;
-}

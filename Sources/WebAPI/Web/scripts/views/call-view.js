@@ -2,6 +2,7 @@
 
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { clockText, progress } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -52,8 +53,8 @@ export class CallView {
     /** Lists calls on hold behind this one. */
     showHeld(others) {
         this.#parts.held.replaceChildren(...others.map((other) => h("div", { class: "held-call", data: { held: other.id } },
-            avatar(other.other, { size: "small" }), h("span", {}, `${other.title} is on hold`),
-            button({ name: "swap", label: "Switch", class: "small glass", data: { action: "swap" },
+            avatar(other.other, { size: "small" }), h("span", {}, t("call.isOnHold", { name: other.title })),
+            button({ name: "swap", label: t("call.switch"), class: "small glass", data: { action: "swap" },
                 onclick: () => calls.swap(other) }))));
     }
 
@@ -63,15 +64,15 @@ export class CallView {
         const { call } = this;
         const name = h("h1", { class: "call-name", tabindex: "-1", id: "call-name" }, call.title);
         const status = h("p", { id: "call-status", class: "call-status" });
-        const clock = h("p", { id: "call-clock", class: "call-clock", role: "timer", "aria-label": "Length of the call" });
+        const clock = h("p", { id: "call-clock", class: "call-clock", role: "timer", "aria-label": t("call.length") });
         const recording = h("p", { id: "call-recording", class: "call-recording", role: "status", hidden: true });
         const captioned = h("p", { id: "call-captioned", class: "call-captioned", role: "status", hidden: true });
         const held = h("div", { class: "held-calls" });
         const panel = h("aside", { class: "panel", id: "panel", hidden: true });
         const controls = this.#makeControls();
-        const bar = h("div", { class: "controls", role: "group", "aria-label": "Call" }, Object.values(controls));
+        const bar = h("div", { class: "controls", role: "group", "aria-label": t("call.controls") }, Object.values(controls));
         const after = h("div", { class: "after", hidden: true });
-        const add = button({ name: "addPerson", label: "Add people", bare: true, class: "round glass", data: { action: "invite" },
+        const add = button({ name: "addPerson", label: t("call.addPeople"), bare: true, class: "round glass", data: { action: "invite" },
             onclick: () => this.#invite() });
         const section = h("section", { id: "call", class: "call", "aria-labelledby": "call-name" },
             h("header", { class: "call-head" }, h("div", { class: "call-title" }, name, h("div", { class: "call-line" }, status, clock, recording, captioned)), held, add),
@@ -83,18 +84,18 @@ export class CallView {
         const control = (action, name, label, onclick, style = "glass") =>
             button({ name, label, bare: true, class: `round big ${style}`, data: { action }, onclick });
         return {
-            mute: control("mute", "microphone", "Mute", () => this.call.mute(!this.call.isMuted)),
-            camera: control("camera", "video", "Camera", () => this.#try("camera", () => this.call.setCamera(!this.call.hasCamera))),
-            hold: control("hold", "pause", "Hold", () => this.call.hold(!this.call.held)),
-            share: navigator.mediaDevices?.getDisplayMedia && control("share", "screen", "Share your screen",
+            mute: control("mute", "microphone", t("call.mute"), () => this.call.mute(!this.call.isMuted)),
+            camera: control("camera", "video", t("call.camera"), () => this.#try("camera", () => this.call.setCamera(!this.call.hasCamera))),
+            hold: control("hold", "pause", t("call.hold"), () => this.call.hold(!this.call.held)),
+            share: navigator.mediaDevices?.getDisplayMedia && control("share", "screen", t("call.share"),
                 () => this.#try("screen", () => this.call.setSharing(!this.call.isSharing))),
-            devices: control("devices", "sliders", "Microphone, camera and speaker", () => this.#open("devices")),
-            record: control("record", "record", "Record the call",
+            devices: control("devices", "sliders", t("call.devices"), () => this.#open("devices")),
+            record: control("record", "record", t("call.record"),
                 () => this.#try("call", () => this.call.setRecording(!this.call.isRecorded))),
-            captions: control("captions", "captions", "Captions",
+            captions: control("captions", "captions", t("call.captions"),
                 () => this.#try("call", () => this.call.setCaptions(!this.call.captions))),
-            details: control("details", "chart", "Connection details", () => this.#open("details")),
-            hangUp: control("hang-up", "hangUp", "Hang up", () => this.call.hangUp(), "danger"),
+            details: control("details", "chart", t("call.details"), () => this.#open("details")),
+            hangUp: control("hang-up", "hangUp", t("call.hangUp"), () => this.call.hangUp(), "danger"),
         };
     }
 
@@ -148,10 +149,10 @@ export class CallView {
         after.dataset.key = key;
         const leave = (work) => () => { calls.remove(call); work?.(); };
         after.replaceChildren(
-            open ? button({ name: "phone", label: "Join again", class: "go pill", data: { action: "join-again" }, onclick: leave(() => joinCall(open)) })
-                : button({ name: "phone", label: "Call again", class: "go pill", data: { action: "call-again" },
+            open ? button({ name: "phone", label: t("call.joinAgain"), class: "go pill", data: { action: "join-again" }, onclick: leave(() => joinCall(open)) })
+                : button({ name: "phone", label: t("call.callAgain"), class: "go pill", data: { action: "call-again" },
                     onclick: leave(() => callPeople(call.others.map((one) => ({ ...one, id: one.user })), call.kind)) }),
-            button({ name: "close", label: "Close", class: "glass pill", data: { action: "close" }, onclick: leave() }));
+            button({ name: "close", label: t("common.close"), class: "glass pill", data: { action: "close" }, onclick: leave() }));
     }
 
     #measure(sample) {
@@ -162,27 +163,27 @@ export class CallView {
     async #invite() {
         const { call } = this;
         const there = call.people.filter((one) => ["joined", "invited", "ringing"].includes(one.state)).map((one) => one.user);
-        const users = await pickPeople({ title: "Add people", without: there, actions: [{ value: "add", label: "Add", name: "addPerson" }] });
+        const users = await pickPeople({ title: t("call.addPeople"), without: there, actions: [{ value: "add", label: t("common.add"), name: "addPerson" }] });
         if (users) await this.#try("call", () => call.invite(users.people));
     }
 
     #statusText(text) {
         const media = this.call.otherMedia;
-        return text === "Connected" && media?.audio === false ? "Their microphone is off" : text;
+        return text === t("progress.connected") && media?.audio === false ? t("call.theirMicrophoneIsOff") : text;
     }
 
     #showControls({ mute, camera, hold, share, details, devices, record, captions }) {
         const { call } = this;
-        set(mute, call.isMuted ? "microphoneOff" : "microphone", call.isMuted ? "Unmute (M)" : "Mute (M)", call.isMuted);
-        set(camera, call.hasCamera ? "video" : "videoOff", call.hasCamera ? "Turn camera off (V)" : "Turn camera on (V)", !call.hasCamera);
-        set(hold, call.held ? "play" : "pause", call.held ? "Resume (H)" : "Hold (H)", call.held);
-        if (share) set(share, "screen", call.isSharing ? "Stop sharing" : "Share your screen", call.isSharing);
-        set(details, "chart", "Connection details (D)", Boolean(this.#details));
-        set(devices, "sliders", "Microphone, camera and speaker", Boolean(this.#devices));
+        set(mute, call.isMuted ? "microphoneOff" : "microphone", call.isMuted ? t("call.unmuteKey") : t("call.muteKey"), call.isMuted);
+        set(camera, call.hasCamera ? "video" : "videoOff", call.hasCamera ? t("call.cameraOffKey") : t("call.cameraOnKey"), !call.hasCamera);
+        set(hold, call.held ? "play" : "pause", call.held ? t("call.resumeKey") : t("call.holdKey"), call.held);
+        if (share) set(share, "screen", call.isSharing ? t("call.stopSharing") : t("call.share"), call.isSharing);
+        set(details, "chart", t("call.detailsKey"), Boolean(this.#details));
+        set(devices, "sliders", t("call.devices"), Boolean(this.#devices));
         record.hidden = !call.usesGateway || call.phase !== "active";
         captions.hidden = record.hidden || !(this.#transcribes || call.captions);
-        set(captions, "captions", call.captions ? "Turn captions off (C)" : "Turn captions on (C)", Boolean(call.captions));
-        set(record, "record", call.isRecorded ? "Stop recording" : "Record the call", call.isRecorded);
+        set(captions, "captions", call.captions ? t("call.captionsOffKey") : t("call.captionsOnKey"), Boolean(call.captions));
+        set(record, "record", call.isRecorded ? t("call.stopRecording") : t("call.record"), call.isRecorded);
         details.setAttribute("aria-expanded", String(Boolean(this.#details)));
         devices.setAttribute("aria-expanded", String(Boolean(this.#devices)));
         const isOpen = call.phase === "active";
@@ -214,7 +215,7 @@ export class CallView {
         if (kind === "details") this.#details = new DetailsPanel(this.call, close);
         else this.#devices = devicesPanel(this.call, close);
         panel.replaceChildren(kind === "details" ? this.#details.node : this.#devices);
-        panel.setAttribute("aria-label", kind === "details" ? "Connection" : "Devices");
+        panel.setAttribute("aria-label", kind === "details" ? t("call.connectionPanel") : t("call.devicesPanel"));
         panel.hidden = false;
         section.classList.add("with-panel");
         this.#details?.show();

@@ -2,6 +2,7 @@
 
 import { serverInfo } from "../api.js";
 import { h } from "../dom.js";
+import { t } from "../language/texts.js";
 
 const MAX_LINES = 3;
 const LINE_LIFETIME = 8_000;
@@ -22,7 +23,7 @@ export class CaptionsView {
 
     constructor(call) {
         this.#call = call;
-        this.#lines = h("ol", { class: "caption-lines", role: "log", "aria-label": "Captions" });
+        this.#lines = h("ol", { class: "caption-lines", role: "log", "aria-label": t("captions.lines") });
         this.#error = h("p", { class: "caption-trouble", role: "status", hidden: true });
         this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#error);
         this.#unsubscribe = call.on("caption", (caption) => this.#show(caption));
@@ -32,7 +33,7 @@ export class CaptionsView {
         const { captions, phase } = this.#call;
         this.node.hidden = !captions || phase === "ended";
         if (this.node.hidden) this.#lines.replaceChildren();
-        const error = captions?.failure ? `No captions at the moment: ${captions.failure}` : "";
+        const error = captions?.failure ? t("captions.failure", { reason: captions.failure }) : "";
         if (this.#error.textContent !== error) this.#error.textContent = error;
         this.#error.hidden = !error;
     }

@@ -1,15 +1,16 @@
 // The list of conversations beside the one that is open; where there is no room for both, one of them.
 
 import { h, icon } from "../dom.js";
+import { t } from "../language/texts.js";
 import { inboxList } from "./inbox.js";
 import { threadPage } from "./thread.js";
 
 /** `key` is `chats`, `archive` or `c`, with the conversation's id and the number of a message. */
 export function chatsPage(key, ...rest) {
     const list = inboxList();
-    const side = h("aside", { class: "chat-list", "aria-label": "Chats" }, list.node);
-    const nothing = h("div", { class: "empty" }, icon("chat"), h("p", {}, "Choose a chat, or press Ctrl and K to go to one."));
-    const content = h("section", { class: "chat-main", "aria-label": "Chat" });
+    const side = h("aside", { class: "chat-list", "aria-label": t("chats.list") }, list.node);
+    const nothing = h("div", { class: "empty" }, icon("chat"), h("p", {}, t("chats.choose")));
+    const content = h("section", { class: "chat-main", "aria-label": t("chats.chat") });
     let thread;
     let isArchive = false;
 

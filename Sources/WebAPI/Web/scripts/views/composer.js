@@ -3,6 +3,7 @@
 
 import { button, h, toast } from "../dom.js";
 import { drafts } from "../drafts.js";
+import { t } from "../language/texts.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { isEmpty } from "../state/drafts.js";
 import { lastEditable, othersIn } from "../state/thread.js";
@@ -25,10 +26,10 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     let target = {};
     let mentions = [];
     const id = root ? "write-thread" : "write";
-    const field = h("textarea", { id, rows: "1", placeholder: "Message", "aria-label": root ? "Reply in the thread" : "Message",
+    const field = h("textarea", { id, rows: "1", placeholder: t("composer.placeholder"), "aria-label": root ? t("composer.replyInThread") : t("composer.placeholder"),
         "aria-autocomplete": "list", enterkeyhint: "send", dir: "auto" });
-    const submit = button({ name: "send", label: "Send", bare: true, class: "round primary", type: "submit" });
-    const later = button({ name: "clock", label: "Send later", bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
+    const submit = button({ name: "send", label: t("composer.send"), bare: true, class: "round primary", type: "submit" });
+    const later = button({ name: "clock", label: t("composer.sendLater"), bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
     const about = h("div", { class: "about", hidden: true });
     const list = mentionList(field, {
         people: () => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
@@ -63,8 +64,8 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const showTarget = () => {
         const message = target.edit ?? target.reply;
         about.hidden = !message;
-        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? "Editing" : "Replying to"), quote(thread, message.number),
-            button({ name: "close", label: target.edit ? "Stop editing" : "Do not reply", bare: true, class: "round quiet",
+        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? t("composer.editing") : t("composer.replyingTo")), quote(thread, message.number),
+            button({ name: "close", label: target.edit ? t("composer.stopEditing") : t("composer.doNotReply"), bare: true, class: "round quiet",
                 data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
     };
     const setTarget = (next) => {
@@ -104,7 +105,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         const words = text();
         if (!words) return undefined;
         if (encoder.encode(words).length > MAX_BYTES) {
-            toast(`A message has at most ${MAX_BYTES} bytes.`, { error: true });
+            toast(t("composer.tooLong", { bytes: MAX_BYTES }), { error: true });
             return undefined;
         }
         return { text: words, ...(target.reply && { replyTo: target.reply.number }), ...(root && { thread: root }) };
@@ -128,7 +129,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     };
     const schedule = async () => {
         const message = !target.edit && take();
-        if (!message) return toast(target.edit ? "A message that was sent cannot be sent later." : "Write the message first, and then choose its time.");
+        if (!message) return toast(target.edit ? t("composer.sentAlready") : t("composer.writeFirst"));
         if (await sendLater(thread, message)) clear();
     };
 

@@ -1,12 +1,13 @@
 // Banners about the server: it cannot be reached, and it has a newer page.
 
 import { button } from "../dom.js";
+import { t } from "../language/texts.js";
 import { realtime } from "../realtime.js";
 import { updates } from "../updates.js";
 
 /** Why the server cannot be reached. */
-export const isolationText = () => (navigator.onLine ? "Reconnecting to the server…"
-    : "You’re offline. Calls in progress may continue, but new ones can’t be placed.");
+export const isolationText = () => (navigator.onLine ? t("connection.reconnecting")
+    : t("connection.offline"));
 
 /** Shows the banner after two seconds without the socket. */
 export function watchConnection(banner) {
@@ -33,8 +34,9 @@ export function watchConnection(banner) {
 /** Offers to load another build of the page. That is the person's to do: a text may be half written. */
 export function watchUpdates(banner) {
     const show = () => {
-        banner.replaceChildren("A new version is ready. ",
-            button({ label: "Reload", class: "link", data: { action: "reload" }, onclick: () => location.reload() }));
+        banner.replaceChildren(...t.rich("connection.newVersion", {
+            reload: button({ label: t("connection.reload"), class: "link", data: { action: "reload" }, onclick: () => location.reload() }),
+        }));
         banner.hidden = false;
     };
     if (updates.isReady) show();

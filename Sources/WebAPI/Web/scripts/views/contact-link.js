@@ -1,6 +1,7 @@
 // The user's own link, by which others find them.
 
 import { button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { ask } from "./dialogs.js";
@@ -8,15 +9,15 @@ import { showLink } from "./link-dialog.js";
 
 export function contactLink() {
     return h("section", { class: "card contact-link", "aria-labelledby": "contact-link-title", data: { feature: "inviteLinks" } },
-        h("h2", { id: "contact-link-title" }, "Your link"),
-        h("p", { class: "hint" }, "Whoever has it finds you here, and can write to you."),
+        h("h2", { id: "contact-link-title" }, t("contactLink.title")),
+        h("p", { class: "hint" }, t("contactLink.hint")),
         h("div", { class: "pair" },
-            button({ name: "link", label: "Make a link", class: "small soft", data: { action: "make-contact-link" }, onclick: () => attempt(async () => {
+            button({ name: "link", label: t("contactLink.make"), class: "small soft", data: { action: "make-contact-link" }, onclick: () => attempt(async () => {
                 const { token } = await request("me.makeLink");
-                showLink("Your link", "An earlier one does not work any more. It is shown only now.", token);
+                showLink(t("contactLink.title"), t("contactLink.shownOnce"), token);
             }) }),
-            button({ label: "Remove it", class: "small quiet danger-text", data: { action: "remove-contact-link" }, onclick: async () => {
-                const sure = await ask({ title: "Remove your link?", text: "It does not work any more then.", danger: true, choices: [{ value: true, label: "Remove" }] });
-                if (sure && await attempt(request("me.removeLink"))) toast("Your link does not work any more.");
+            button({ label: t("contactLink.remove"), class: "small quiet danger-text", data: { action: "remove-contact-link" }, onclick: async () => {
+                const sure = await ask({ title: t("contactLink.sure"), text: t("contactLink.consequence"), danger: true, choices: [{ value: true, label: t("common.remove") }] });
+                if (sure && await attempt(request("me.removeLink"))) toast(t("contactLink.removed"));
             } })));
 }

@@ -3,8 +3,9 @@
 import { button, h } from "../dom.js";
 import { friends } from "../friends.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
+import { duration } from "../notices.js";
 import { DISAPPEARING_CHOICES } from "../state/disappearing.js";
-import { duration } from "../state/notices.js";
 import { roleOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { askText, open } from "./dialogs.js";
@@ -15,9 +16,10 @@ import { pickPeople } from "./picker.js";
 import { blockUser, reportUser } from "./report-user.js";
 import { rowActions } from "./row-menu.js";
 
-const rights = [["write", "Write messages"], ["add", "Add people"], ["rename", "Rename the group"]];
+/** The names of what members may do. */
+const rights = ["write", "add", "rename"];
 
-export const disappearingText = (seconds) => seconds ? duration(seconds) : "Off";
+export const disappearingText = (seconds) => seconds ? duration(seconds) : t("details.off");
 
 export function showDetails(thread, title) {
     const { conversation } = thread.state;
@@ -25,7 +27,7 @@ export function showDetails(thread, title) {
     const content = h("div", { class: "details" });
     const dialog = open({ id: "members", "aria-labelledby": "members-title", class: "dialog picker details-dialog" },
         h("h2", { id: "members-title" }, h("bdi", {}, visible(title))), content,
-        button({ label: "Close", class: "wide soft", data: { action: "close" }, onclick: () => dialog.close() }));
+        button({ label: t("common.close"), class: "wide soft", data: { action: "close" }, onclick: () => dialog.close() }));
     let key;
     const draw = () => {
         const row = inbox.row(thread.id);
@@ -40,8 +42,8 @@ export function showDetails(thread, title) {
         content.replaceChildren(...[
             isGroup && membersSection(thread, dialog),
             isGroup && h("div", { class: "items" },
-                may("add") && item("add-members", "addPerson", "Add people", () => addPeople(thread)),
-                may("rename") && item("rename", "edit", "Rename", () => rename(thread))),
+                may("add") && item("add-members", "addPerson", t("call.addPeople"), () => addPeople(thread)),
+                may("rename") && item("rename", "edit", t("details.rename"), () => rename(thread))),
             may("add") && linksSection(thread),
             isGroup && isManager && rightsSection(thread),
             disappearingField(thread, isManager),
@@ -61,13 +63,13 @@ export function showDetails(thread, title) {
 
 async function addPeople(thread) {
     const present = Object.values(thread.state.members).filter((one) => one.state !== "left");
-    const chosen = await pickPeople({ title: "Add people", without: present.map((one) => one.user),
-        actions: [{ value: "add", label: "Add", name: "addPerson" }] });
+    const chosen = await pickPeople({ title: t("call.addPeople"), without: present.map((one) => one.user),
+        actions: [{ value: "add", label: t("common.add"), name: "addPerson" }] });
     if (chosen) await attempt(thread.change("members.add", { members: chosen.people.map((one) => one.id) }));
 }
 
 async function rename(thread) {
-    const name = await askText({ title: "Rename the group", label: "Name of the group", action: "Save", maxlength: 80,
+    const name = await askText({ title: t("details.renameTitle"), label: t("details.groupName"), action: t("common.save"), maxlength: 80,
         value: thread.state.conversation.name ?? "" });
     if (name !== undefined) await attempt(thread.change("conversations.update", { name }));
 }
@@ -81,31 +83,31 @@ function choice({ id, label, hint, value, values, save, disabled }) {
 
 function rightsSection(thread) {
     const { settings = {} } = thread.state.conversation;
-    const words = [["members", "All members"], ["admins", "Administrators"]];
-    return h("section", { class: "rights", "aria-labelledby": "rights-title" }, h("h3", { id: "rights-title" }, "Who may"),
-        rights.map(([name, label]) => choice({ id: `right-${name}`, label, value: settings[name], values: words,
+    const words = [["members", t("details.allMembers")], ["admins", t("details.administrators")]];
+    return h("section", { class: "rights", "aria-labelledby": "rights-title" }, h("h3", { id: "rights-title" }, t("details.whoMay")),
+        rights.map((name) => choice({ id: `right-${name}`, label: t(`rights.${name}`), value: settings[name], values: words,
             save: (value) => thread.change("conversations.update", { settings: { [name]: value } }) })));
 }
 
 function disappearingField(thread, mayChange) {
     const seconds = thread.state.conversation.disappearAfter ?? 0;
     const values = [...new Set([...DISAPPEARING_CHOICES, seconds])].sort((one, other) => one - other).map((one) => [String(one), disappearingText(one)]);
-    return choice({ id: "disappearing", label: "Messages disappear", value: String(seconds), values, disabled: !mayChange,
-        hint: "Those that are sent from now on, for everybody.",
+    return choice({ id: "disappearing", label: t("details.disappear"), value: String(seconds), values, disabled: !mayChange,
+        hint: t("details.disappearHint"),
         save: (value) => thread.change("conversations.update", { disappearAfter: Number(value) || null }) });
 }
 
 function receiptsField(thread, row) {
     const receipts = row?.membership?.receipts;
-    const values = [["default", "As in the settings"], ["true", "Yes"], ["false", "No"]];
-    return choice({ id: "show-receipts", label: "Show what I have read", value: receipts === undefined || receipts === null ? "default" : String(receipts), values,
+    const values = [["default", t("details.asInSettings")], ["true", t("details.yes")], ["false", t("details.no")]];
+    return choice({ id: "show-receipts", label: t("settings.receipts"), value: receipts === undefined || receipts === null ? "default" : String(receipts), values,
         save: (value) => inbox.keep(thread.id, { receipts: value === "default" ? null : value === "true" }) });
 }
 
 function personItems(thread, item) {
     const person = Object.values(thread.state.people).find((one) => one.id !== thread.me && thread.state.members[one.id]);
     return person && !person.deleted && h("div", { class: "items" },
-        friends.isBlocked(person.id) ? item("unblock", "block", "Unblock", () => attempt(friends.unblock(person.id)))
-            : item("block", "block", "Block", () => blockUser(person), "quiet danger-text"),
-        item("report", "alert", "Report", () => reportUser(person), "quiet danger-text"));
+        friends.isBlocked(person.id) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(person.id)))
+            : item("block", "block", t("common.block"), () => blockUser(person), "quiet danger-text"),
+        item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text"));
 }

@@ -2,6 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { nameMatches } from "../state/found.js";
 import { listedRows } from "../state/inbox.js";
 import { avatarOf, titleOf } from "./conversation-row.js";
@@ -18,15 +19,15 @@ export function matchingRows(query) {
 export function pickConversations({ title, action }) {
     return new Promise((resolve) => {
         const chosen = new Set();
-        const list = h("ul", { class: "rows flat picks", id: "conversation-picks", "aria-label": "Chats" });
-        const search = h("input", { id: "conversation-search", type: "search", placeholder: "Name of a chat", autocomplete: "off",
+        const list = h("ul", { class: "rows flat picks", id: "conversation-picks", "aria-label": t("chats.list") });
+        const search = h("input", { id: "conversation-search", type: "search", placeholder: t("picker.chatName"), autocomplete: "off",
             spellcheck: "false", enterkeyhint: "search", "aria-controls": "conversation-picks", oninput: () => show() });
         const done = button({ label: action, class: "primary", disabled: true, data: { choice: "done" },
             onclick: () => { resolve([...chosen]); dialog.close(); } });
         const empty = h("p", { class: "hint", role: "status" });
         const show = () => {
             const rows = matchingRows(search.value);
-            empty.textContent = rows.length > 0 ? "" : "No chat has this name.";
+            empty.textContent = rows.length > 0 ? "" : t("picker.noChat");
             list.replaceChildren(...rows.map((row) => {
                 const id = `pick-${row.id}`;
                 const input = h("input", { type: "checkbox", id, checked: chosen.has(row.id), onchange: () => {
@@ -39,8 +40,8 @@ export function pickConversations({ title, action }) {
         };
         const dialog = open({ id: "conversation-picker", "aria-labelledby": "conversation-picker-title", class: "dialog picker" },
             h("h2", { id: "conversation-picker-title" }, title),
-            h("div", { class: "search" }, h("label", { for: "conversation-search", class: "unseen" }, "Find a chat"), search), empty, list,
-            h("div", { class: "choices" }, done, button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+            h("div", { class: "search" }, h("label", { for: "conversation-search", class: "unseen" }, t("picker.findChat")), search), empty, list,
+            h("div", { class: "choices" }, done, button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         dialog.addEventListener("close", () => resolve(undefined));
         show();
     });

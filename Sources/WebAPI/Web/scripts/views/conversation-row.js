@@ -4,15 +4,15 @@ import { credentials } from "../credentials.js";
 import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
 import { recordText, shortWhenText, voiceText } from "../format.js";
+import { t } from "../language/texts.js";
+import { noticeParts, writersText } from "../notices.js";
 import { outbox } from "../outbox.js";
 import { presence } from "../presence.js";
 import { isEmpty } from "../state/drafts.js";
 import { hasExpired } from "../state/disappearing.js";
 import { isMuted, unreadOf } from "../state/inbox.js";
 import { decoded } from "../state/mentions.js";
-import { noticeParts } from "../state/notices.js";
 import { plainText } from "../state/pieces.js";
-import { writersText } from "../state/writers.js";
 import { writers } from "../writers.js";
 import { avatar } from "./avatar.js";
 import { invitation } from "./invitation.js";
@@ -20,9 +20,9 @@ import { nodesOf, visible } from "./message-text.js";
 
 /** The name of a conversation in the list. */
 export function titleOf({ conversation, person }) {
-    if (conversation.kind === "self") return "Notes";
-    if (person) return person.displayName || "Deleted account";
-    return conversation.name ?? `Group of ${conversation.members}`;
+    if (conversation.kind === "self") return t("row.notes");
+    if (person) return person.displayName || t("common.deletedAccount");
+    return conversation.name ?? t("row.groupOf", { count: conversation.members });
 }
 
 export function avatarOf({ conversation, person }, dot) {
@@ -50,15 +50,15 @@ export function conversationRow(inbox, row, { isCurrent, menu }) {
             avatarOf(row, dot),
             h("span", { class: "name" },
                 h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(title)),
-                    dot && presence.isOnline(person.id) && h("span", { class: "unseen" }, ", online"),
+                    dot && presence.isOnline(person.id) && h("span", { class: "unseen" }, t("row.online")),
                     lastMessage && h("time", { class: "when", datetime: lastMessage.sentAt }, shortWhenText(lastMessage.sentAt))),
                 h("span", { class: "state" }, h("span", { class: "preview" }, preview(row)),
                     h("span", { class: "badges" },
-                        isMuted(membership) && mark("muted", "Muted"), membership.pinned && mark("pin", "Pinned"),
-                        mentions > 0 && h("span", { class: "count", "aria-label": `${mentions} mention you`, role: "img" }, "@"),
+                        isMuted(membership) && mark("muted", t("row.muted")), membership.pinned && mark("pin", t("message.pinned")),
+                        mentions > 0 && h("span", { class: "count", "aria-label": t("row.mentions", { count: mentions }), role: "img" }, "@"),
                         isUnread && h("span", { class: `count ${isMuted(membership) ? "silent" : ""}`, data: { count: "unread" }, role: "img",
-                            "aria-label": unread > 0 ? `${unread} unread` : "Marked as unread" }, unread >= 999 ? "999+" : unread || "•"))))),
-        button({ name: "more", label: `More for ${title}`, bare: true, class: "round quiet act", data: { action: "row-menu" }, onclick: () => menu(row) }),
+                            "aria-label": unread > 0 ? t("row.unread", { count: unread }) : t("row.markedUnread") }, unread >= 999 ? "999+" : unread || "•"))))),
+        button({ name: "more", label: t("row.more", { name: title }), bare: true, class: "round quiet act", data: { action: "row-menu" }, onclick: () => menu(row) }),
         isInvited && invitation(row, title));
 }
 
@@ -68,20 +68,20 @@ const mark = (name, label) => h("span", { class: "mini-icon", role: "img", "aria
 function preview(row) {
     const { id, conversation, membership, lastMessage, person } = row;
     const me = credentials.user?.id;
-    const nameOf = (user) => user === me ? credentials.user.displayName : user === person?.id ? person.displayName : "A member";
-    if (outbox.hasFailed(id)) return h("span", { class: "failed" }, icon("alert"), "Not sent");
-    const typing = writersText(writers.of(id), nameOf);
-    if (typing && membership.state === "member") return h("span", { class: "typing" }, person ? typing.replace(/^.*? (is|are) /, "") : typing);
-    if (membership.state === "left") return "You left.";
+    const nameOf = (user) => user === me ? credentials.user.displayName : user === person?.id ? person.displayName : t("row.aMember");
+    if (outbox.hasFailed(id)) return h("span", { class: "failed" }, icon("alert"), t("row.notSent"));
+    const typing = writersText(writers.of(id), nameOf, { isDirect: Boolean(person) });
+    if (typing && membership.state === "member") return h("span", { class: "typing" }, typing);
+    if (membership.state === "left") return t("row.youLeft");
     const draft = drafts.of(id);
     if (!isEmpty(draft) && draft.text.trim() !== "") {
-        return [h("span", { class: "draft" }, "Draft: "), h("bdi", {}, visible(plainText(decoded(draft.text, nameOf).text, [], nameOf)))];
+        return t.rich("row.draft", { text: h("bdi", { class: "draft-text" }, visible(plainText(decoded(draft.text, nameOf).text, [], nameOf))) })
+            .map((part) => part instanceof Node ? part : h("span", { class: "draft" }, part));
     }
-    if (!lastMessage) return membership.state === "invited" ? "You are invited." : "No messages yet";
-    if (lastMessage.deletedAt || hasExpired(lastMessage, Date.now())) return "Message deleted";
+    if (!lastMessage) return membership.state === "invited" ? t("row.youAreInvited") : t("row.noMessages");
+    if (lastMessage.deletedAt || hasExpired(lastMessage, Date.now())) return t("message.deleted");
     if (lastMessage.call) return recordText(lastMessage.call, me);
-    if (lastMessage.notice) return nodesOf(noticeParts(lastMessage, me, (user) => user === person?.id ? person.displayName : "a member"));
-    const own = lastMessage.author === me && conversation.kind !== "self" ? "You: " : "";
-    if (lastMessage.voice) return `${own}${voiceText(lastMessage.voice)}`;
-    return [own, h("bdi", {}, visible(plainText(lastMessage.text ?? "", lastMessage.ranges, nameOf)))];
+    if (lastMessage.notice) return nodesOf(noticeParts(lastMessage, me, (user) => user === person?.id ? person.displayName : t("row.someMember")));
+    const text = lastMessage.voice ? voiceText(lastMessage.voice) : h("bdi", {}, visible(plainText(lastMessage.text ?? "", lastMessage.ranges, nameOf)));
+    return lastMessage.author === me && conversation.kind !== "self" ? t.rich("row.own", { text }) : text;
 }

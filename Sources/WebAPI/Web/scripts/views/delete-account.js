@@ -3,32 +3,31 @@
 import { authorized } from "../api.js";
 import { credentials } from "../credentials.js";
 import { busy, button, field, h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { open } from "./dialogs.js";
 import { section } from "./settings-section.js";
 
 export function deletionSection() {
-    return section("Delete account",
-        h("p", { class: "hint" }, "Your profile, your photo, and what you sent are erased. This cannot be undone."),
-        button({ label: "Delete account", class: "soft danger-text", data: { action: "delete-account" }, onclick: confirm }));
+    return section("delete-account", t("deletion.delete"),
+        h("p", { class: "hint" }, t("deletion.hint")),
+        button({ label: t("deletion.delete"), class: "soft danger-text", data: { action: "delete-account" }, onclick: confirm }));
 }
 
 /** An account without a password here proves with its token, which is renewed when it is too old. */
 function confirm() {
     const hasPassword = Boolean(credentials.user.email);
-    const remove = button({ label: "Delete my account", type: "submit", class: "danger", data: { action: "confirm-deletion" } });
+    const remove = button({ label: t("deletion.confirm"), type: "submit", class: "danger", data: { action: "confirm-deletion" } });
     // In the dialog, which covers messages of the page.
     const failure = h("p", { class: "form-error", role: "alert", hidden: true });
     const form = h("form", { id: "deletion-form" },
         h("input", { type: "text", autocomplete: "username", value: credentials.user.email ?? "", hidden: true }),
-        field({ label: "Your password", name: "password", type: "password", autocomplete: "current-password", required: hasPassword }),
+        field({ label: t("deletion.yourPassword"), name: "password", type: "password", autocomplete: "current-password", required: hasPassword }),
         failure,
-        h("div", { class: "choices" }, remove, button({ label: "Keep it", class: "quiet", onclick: () => dialog.close() })));
+        h("div", { class: "choices" }, remove, button({ label: t("deletion.keep"), class: "quiet", onclick: () => dialog.close() })));
     const dialog = open({ "aria-labelledby": "deletion-title", id: "deletion" },
-        h("h2", { id: "deletion-title" }, "Delete your account?"),
-        h("p", {}, "You are signed out everywhere, and calls that you are in end for you. Within a minute, your name, your "
-            + "photo, your voice messages and your voice in recordings are erased, for the others too. What others sent you "
-            + "stays with them. Nobody can bring the account back."),
+        h("h2", { id: "deletion-title" }, t("deletion.title")),
+        h("p", {}, t("deletion.consequence")),
         form);
     form.addEventListener("submit", (event) => {
         event.preventDefault();

@@ -2,10 +2,11 @@
 
 import { Chart } from "../chart.js";
 import { button, h, toggle } from "../dom.js";
+import { t } from "../language/texts.js";
 import { preferences } from "../preferences.js";
-import { rateText } from "../format.js";
+import { millisecondsText, numberText, rateText } from "../format.js";
 
-const kinds = { host: "local address", srflx: "public address", prflx: "discovered address" };
+const kinds = ["host", "srflx", "prflx"];
 
 export class DetailsPanel {
     node;
@@ -16,19 +17,19 @@ export class DetailsPanel {
 
     constructor(call, close) {
         this.#call = call;
-        this.#canvas = h("canvas", { class: "chart", role: "img", "aria-label": "Bits sent and received, last minute" });
+        this.#canvas = h("canvas", { class: "chart", role: "img", "aria-label": t("media.chart") });
         this.#chart = new Chart(this.#canvas);
         this.node = h("div", { id: "details" },
-            h("div", { class: "panel-head" }, h("h2", { tabindex: "-1" }, "Connection"),
-                button({ name: "close", label: "Close", bare: true, class: "round glass", data: { action: "close-panel" }, onclick: close })),
-            h("p", { class: "path", data: { stat: "path" } }, "Connecting…"),
+            h("div", { class: "panel-head" }, h("h2", { tabindex: "-1" }, t("media.title")),
+                button({ name: "close", label: t("common.close"), bare: true, class: "round glass", data: { action: "close-panel" }, onclick: close })),
+            h("p", { class: "path", data: { stat: "path" } }, t("progress.connecting")),
             this.#canvas,
-            h("p", { class: "legend" }, this.#rate("down", "Received"), this.#rate("up", "Sent")),
+            h("p", { class: "legend" }, this.#rate("down", t("media.received")), this.#rate("up", t("media.sent"))),
             h("dl", { class: "stats" }, this.#rows()),
-            toggle({ id: "relay-only", label: "Relay only", checked: preferences.get("relayOnly"),
+            toggle({ id: "relay-only", label: t("media.relayOnly"), checked: preferences.get("relayOnly"),
                 onchange: (on) => call.setRelayOnly(on), hint: call.isGroup
-                    ? "Connects to the server through its relay, for networks that block everything else. Takes effect at once."
-                    : "Hides your address from the other person. Takes effect at once." }));
+                    ? t("media.relayToServerHint")
+                    : t("media.hideHint") }));
     }
 
     /** Shows the latest sample. */
@@ -41,9 +42,9 @@ export class DetailsPanel {
         path.dataset.relayed = String(sample.relayed);
         set("down", rateText(sample.down));
         set("up", rateText(sample.up));
-        set("roundTrip", sample.roundTrip === undefined ? "–" : `${Math.round(sample.roundTrip)} ms`);
-        set("loss", `${(sample.loss * 100).toFixed(1)} % in, ${((sample.lossOut ?? 0) * 100).toFixed(1)} % out`);
-        set("jitter", `${Math.round(sample.jitter)} ms`);
+        set("roundTrip", sample.roundTrip === undefined ? "–" : millisecondsText(sample.roundTrip));
+        set("loss", t("media.loss", { received: numberText(sample.loss * 100, 1), sent: numberText((sample.lossOut ?? 0) * 100, 1) }));
+        set("jitter", millisecondsText(sample.jitter));
         this.#candidate("local", sample.local);
         this.#candidate("remote", sample.remote);
         set("protocol", transport(sample));
@@ -52,12 +53,12 @@ export class DetailsPanel {
         set("pictureOut", picture(sample.videoOut));
         this.#chart.draw(this.#call.statistics.series);
         this.#canvas.setAttribute("aria-label",
-            `Last minute: receiving ${rateText(sample.down)}, sending ${rateText(sample.up)}`);
+            t("media.lastMinute", { down: rateText(sample.down), up: rateText(sample.up) }));
     }
 
     #candidate(name, type) {
         const value = this.#values.get(name);
-        value.textContent = type ? `${type}${kinds[type] ? ` (${kinds[type]})` : ""}` : "–";
+        value.textContent = !type ? "–" : kinds.includes(type) ? t(`candidates.${type}`, { type }) : type;
         value.dataset.type = type ?? "";
     }
 
@@ -66,10 +67,8 @@ export class DetailsPanel {
     }
 
     #rows() {
-        const rows = [["roundTrip", "Round trip"], ["loss", "Loss"], ["jitter", "Jitter"], ["local", "This side"],
-            ["remote", "Other side"], ["protocol", "Protocol"], ["codec", "Codecs"], ["pictureIn", "Video received"],
-            ["pictureOut", "Video sent"]];
-        return rows.map(([name, label]) => h("div", {}, h("dt", {}, label), this.#value(name, "dd")));
+        const rows = ["roundTrip", "loss", "jitter", "local", "remote", "protocol", "codec", "pictureIn", "pictureOut"];
+        return rows.map((name) => h("div", {}, h("dt", {}, t(`stats.${name}`)), this.#value(name, "dd")));
     }
 
     #value(name, tag) {
@@ -80,15 +79,15 @@ export class DetailsPanel {
 }
 
 function pathText(isRelayed, isGroup) {
-    if (isGroup) return isRelayed ? "Through the relay to the server" : "Through the server";
-    return isRelayed ? "Through the relay" : "Direct, from browser to browser";
+    if (isGroup) return isRelayed ? t("media.relayedToServer") : t("media.toServer");
+    return isRelayed ? t("media.relayed") : t("media.direct");
 }
 
 function transport({ protocol, relayProtocol }) {
     const name = (protocol ?? "").toUpperCase() || "–";
-    return relayProtocol ? `${name}, TURN over ${relayProtocol.toUpperCase()}` : name;
+    return relayProtocol ? t("media.turn", { protocol: name, relay: relayProtocol.toUpperCase() }) : name;
 }
 
 function picture(video) {
-    return video?.width ? `${video.width} × ${video.height}, ${Math.round(video.rate ?? 0)}/s` : "–";
+    return video?.width ? t("media.picture", { width: String(video.width), height: String(video.height), rate: Math.round(video.rate ?? 0) }) : "–";
 }

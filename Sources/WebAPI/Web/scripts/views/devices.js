@@ -1,21 +1,22 @@
 // Choosing a microphone, a camera and a speaker during a call.
 
 import { button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { listDevices } from "../media.js";
 import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
 
-const labels = { microphone: "Microphone", camera: "Camera", speaker: "Speaker" };
+const kinds = ["microphone", "camera", "speaker"];
 
 export function devicesPanel(call, close) {
     const fields = h("div", { class: "device-fields" });
     const node = h("div", { id: "devices-panel" },
-        h("div", { class: "panel-head" }, h("h2", { tabindex: "-1" }, "Devices"),
-            button({ name: "close", label: "Close", bare: true, class: "round glass", data: { action: "close-panel" }, onclick: close })),
+        h("div", { class: "panel-head" }, h("h2", { tabindex: "-1" }, t("devices.title")),
+            button({ name: "close", label: t("common.close"), bare: true, class: "round glass", data: { action: "close-panel" }, onclick: close })),
         fields);
     const fill = async () => {
         const devices = await listDevices();
-        fields.replaceChildren(...Object.entries(labels).map(([kind, label]) => choice(kind, label, devices[kind], call)));
+        fields.replaceChildren(...kinds.map((kind) => choice(kind, t(`device.${kind}`), devices[kind], call)));
     };
     fill();
     const media = navigator.mediaDevices;
@@ -28,7 +29,7 @@ function choice(kind, label, devices, call) {
     const id = `choose-${kind}`;
     const options = devices.map((device) => h("option", { value: device.id }, device.name));
     const select = h("select", { id, disabled: devices.length === 0 },
-        devices.length > 0 ? options : h("option", {}, kind === "speaker" ? "Chosen by the system" : "None found"));
+        devices.length > 0 ? options : h("option", {}, kind === "speaker" ? t("devices.bySystem") : t("devices.none")));
     const chosen = preferences.get(kind);
     if (devices.some((device) => device.id === chosen)) select.value = chosen;
     select.addEventListener("change", async () => {

@@ -6,6 +6,8 @@ import { facts, reportText } from "../diagnostics/report.js";
 import { flattenServers } from "../diagnostics/server-url.js";
 import { connection, device } from "../diagnostics/environment.js";
 import { announce, button, h, icon, toast } from "../dom.js";
+import { millisecondsText } from "../format.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
@@ -19,8 +21,8 @@ export function diagnosticsPage() {
     const summary = h("section", { class: "card verdict", id: "verdict", "aria-labelledby": "verdict-title" });
     const servers = h("ul", { class: "probes", id: "probes" });
     const environmentList = h("ul", { class: "probes", id: "environment" });
-    const again = button({ name: "history", label: "Test again", class: "soft", data: { action: "test-again" }, onclick: () => start() });
-    const copy = button({ name: "copy", label: "Copy report", class: "primary", data: { action: "copy-report" }, disabled: true,
+    const again = button({ name: "history", label: t("diagnostics.again"), class: "soft", data: { action: "test-again" }, onclick: () => start() });
+    const copy = button({ name: "copy", label: t("diagnostics.copy"), class: "primary", data: { action: "copy-report" }, disabled: true,
         onclick: () => copyReport(reportText(outcome)) });
     let outcome;
     let run = new AbortController();
@@ -36,7 +38,7 @@ export function diagnosticsPage() {
             copy.disabled = false;
         } catch (error) {
             if (signal.aborted) return;
-            show(summary, { level: "bad", title: "The test could not be run.", advice: [errorMessage(error)] });
+            show(summary, { level: "bad", title: t("diagnostics.failed"), advice: [errorMessage(error)] });
         }
         again.disabled = false;
     };
@@ -46,11 +48,11 @@ export function diagnosticsPage() {
     });
     start();
     return {
-        node: h("div", { class: "page" }, h("h1", {}, "Connection test"), summary,
-            h("h2", { class: "section-title" }, "Servers"), servers,
-            h("h2", { class: "section-title" }, "This browser"), environmentList,
+        node: h("div", { class: "page" }, h("h1", {}, t("diagnostics.title")), summary,
+            h("h2", { class: "section-title" }, t("diagnostics.servers")), servers,
+            h("h2", { class: "section-title" }, t("diagnostics.browser")), environmentList,
             h("div", { class: "actions" }, copy, again),
-            h("p", { class: "hint" }, "The report contains no passwords and no addresses of your network.")),
+            h("p", { class: "hint" }, t("diagnostics.hint"))),
         close() {
             run.abort();
             unsubscribe();
@@ -60,7 +62,7 @@ export function diagnosticsPage() {
 
 /** Tests one server after the other, so that none disturbs another's times. */
 async function testAll({ summary, servers, environmentList, signal }) {
-    show(summary, { level: "testing", title: "Testing…", advice: [] });
+    show(summary, { level: "testing", title: t("diagnostics.testing"), advice: [] });
     servers.replaceChildren();
     const environment = showEnvironment(environmentList, signal);
     let fetchedAt = Date.now();
@@ -76,7 +78,7 @@ async function testAll({ summary, servers, environmentList, signal }) {
             signal.throwIfAborted();
         }
         const server = list.find(({ url }) => url === first.url) ?? first;
-        show(summary, { level: "testing", title: `Testing ${server.label}…`, advice: [], done: index, all: list.length });
+        show(summary, { level: "testing", title: t("diagnostics.testingServer", { name: server.label }), advice: [], done: index, all: list.length });
         rows[index].testing();
         const test = { server, result: await probe(server, signal) };
         signal.throwIfAborted();
@@ -86,7 +88,7 @@ async function testAll({ summary, servers, environmentList, signal }) {
     const result = { summary: verdict(tests), tests, environment: await environment };
     signal.throwIfAborted();
     show(summary, result.summary);
-    announce(`Connection test finished. ${result.summary.title}`);
+    announce(t("diagnostics.finished", { result: result.summary.title }));
     return result;
 }
 
@@ -99,7 +101,7 @@ function show(node, { level, title, advice, done = 0, all }) {
     node.dataset.level = level;
     node.setAttribute("aria-busy", String(level === "testing"));
     node.replaceChildren(levelIcon(level), h("div", {}, h("h2", { id: "verdict-title" }, title), advice.map((one) => h("p", {}, one)),
-        all && h("progress", { max: String(all), value: done, "aria-label": `${done} of ${all} servers tested` })));
+        all && h("progress", { max: String(all), value: done, "aria-label": t("diagnostics.progress", { done, count: all }) })));
 }
 
 function levelIcon(level) { return h("span", { class: "mark", "aria-hidden": "true" }, icon(icons[level])); }
@@ -112,10 +114,10 @@ function serverRow(server) {
             h("p", { class: "probe-head" }, h("strong", {}, server.label), h("span", { class: "probe-word" }, word)),
             h("p", { class: "probe-url" }, h("code", {}, server.url)), content));
     };
-    draw("waiting", "Waiting");
+    draw("waiting", t("diagnostics.waiting"));
     return {
         node,
-        testing: () => draw("testing", "Testing…"),
+        testing: () => draw("testing", t("diagnostics.testing")),
         finish(test) {
             const { level, word, text, help } = meaning(test);
             const rows = facts(test.result);
@@ -129,12 +131,12 @@ function serverRow(server) {
 /** Microphone, camera and the realtime connection; returns what it shows, by name. */
 async function showEnvironment(list, signal) {
     const [microphone, camera, server] = await Promise.all([device("microphone"), device("camera"), connection()]);
-    const found = { Microphone: microphone, Camera: camera, "Connection to the server": server };
+    const found = { microphone, camera, server };
     if (signal.aborted) return found;
     list.replaceChildren(...Object.entries(found).map(([name, { level, word, roundTrip, help }]) =>
         h("li", { class: "probe", data: { level, about: name } }, levelIcon(level), h("div", {},
-            h("p", { class: "probe-head" }, h("strong", {}, name), h("span", { class: "probe-word" }, word)),
-            roundTrip !== undefined && h("p", { class: "hint" }, `Round trip ${roundTrip.toFixed(1)} ms`),
+            h("p", { class: "probe-head" }, h("strong", {}, t(`about.${name}`)), h("span", { class: "probe-word" }, word)),
+            roundTrip !== undefined && h("p", { class: "hint" }, t("diagnostics.roundTrip", { time: millisecondsText(roundTrip, 1) })),
             help && h("p", { class: "hint" }, help)))));
     return found;
 }
@@ -142,7 +144,7 @@ async function showEnvironment(list, signal) {
 async function copyReport(text) {
     try {
         await navigator.clipboard.writeText(text);
-        toast("Report copied.");
+        toast(t("diagnostics.copied"));
     } catch {
         // Over plain HTTP there is no clipboard: the text is shown, to be copied by hand.
         showReport(text);
@@ -150,10 +152,10 @@ async function copyReport(text) {
 }
 
 function showReport(text) {
-    const area = h("textarea", { class: "report", readonly: true, rows: "14", "aria-label": "Report", value: text });
+    const area = h("textarea", { class: "report", readonly: true, rows: "14", "aria-label": t("diagnostics.report"), value: text });
     const dialog = h("dialog", { class: "dialog wide", "aria-labelledby": "report-title" },
-        h("h2", { id: "report-title" }, "Report"), h("p", {}, "Copy this text and send it to the person who helps you."), area,
-        h("div", { class: "choices" }, button({ label: "Close", class: "quiet", onclick: () => dialog.close() })));
+        h("h2", { id: "report-title" }, t("diagnostics.report")), h("p", {}, t("diagnostics.reportHint")), area,
+        h("div", { class: "choices" }, button({ label: t("common.close"), class: "quiet", onclick: () => dialog.close() })));
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();

@@ -1,6 +1,7 @@
 // Modal dialogs.
 
 import { button, field, h } from "../dom.js";
+import { t } from "../language/texts.js";
 
 /** Opens a modal dialog; the browser traps the focus and restores it. */
 export function open(attributes, ...children) {
@@ -20,7 +21,7 @@ export function ask({ title, text, choices, danger = false }) {
             h("div", { class: "choices" },
                 choices.map(({ value, label }) => button({ label, class: danger ? "danger" : "primary",
                     data: { choice: value }, onclick: () => { resolve(value); dialog.close(); } })),
-                button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+                button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         dialog.addEventListener("close", () => resolve(undefined));
     });
 }
@@ -36,7 +37,7 @@ export function askText({ title, label, action, value = "", hint, maxlength }) {
         const form = h("form", { class: "ask-form", onsubmit: answer },
             field({ label, name: "answer", hint, value, maxlength, autocomplete: "off" }),
             h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "save" } }, action),
-                button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+                button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         const dialog = open({ "aria-labelledby": "ask-title", id: "ask" }, h("h2", { id: "ask-title" }, title), form);
         dialog.addEventListener("close", () => resolve(undefined));
     });

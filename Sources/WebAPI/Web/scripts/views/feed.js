@@ -5,6 +5,7 @@
 
 import { button, h } from "../dom.js";
 import { friends } from "../friends.js";
+import { t } from "../language/texts.js";
 import { layout } from "../state/layout.js";
 import { newerThan } from "../state/past.js";
 import { newestNumber, shownMessages } from "../state/thread.js";
@@ -24,7 +25,7 @@ export class Feed {
     node;
     #thread;
     #actions;
-    #list = h("div", { id: "messages", class: "messages", role: "feed", "aria-label": "Messages", tabindex: "0" });
+    #list = h("div", { id: "messages", class: "messages", role: "feed", "aria-label": t("feed.messages"), tabindex: "0" });
     #scroller;
     #newest;
     #count = h("span", { class: "count", hidden: true });
@@ -44,7 +45,7 @@ export class Feed {
         this.#thread = thread;
         this.#target = target;
         this.#actions = { ...actions, unfold: (number) => this.#unfold(number) };
-        this.#newest = button({ name: "down", label: "Go to the newest message", bare: true, class: "round newest", hidden: true,
+        this.#newest = button({ name: "down", label: t("feed.toNewest"), bare: true, class: "round newest", hidden: true,
             data: { action: "to-newest" }, onclick: () => this.showNewest() });
         this.#newest.append(this.#count);
         this.#scroller = h("div", { class: "scroller" }, this.#list);
@@ -255,7 +256,7 @@ export class Feed {
         const text = `${count}${count > 0 && state.first > seen + 1 ? "+" : ""}`;
         this.#count.hidden = count === 0;
         this.#count.textContent = text;
-        this.#newest.setAttribute("aria-label", count === 0 ? "Go to the newest message" : `Go to the newest message, ${text} new`);
+        this.#newest.setAttribute("aria-label", count === 0 ? t("feed.toNewest") : t("feed.toNewestOf", { count: text }));
     }
 
     #markSeen() {

@@ -2,14 +2,15 @@
 
 import { friends } from "../friends.js";
 import { randomID } from "../identity.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { askText } from "./dialogs.js";
 
 /** Asks somebody to become a friend. Resolves to whether it was done. */
 export async function askFriend(user) {
-    const note = await askText({ title: `Ask ${user.displayName} to become a friend`, label: "A few words", action: "Ask", maxlength: 200,
-        hint: "They can stay empty." });
+    const note = await askText({ title: t("friends.askTitle", { name: user.displayName }), label: t("friends.note"), action: t("friends.ask"), maxlength: 200,
+        hint: t("friends.noteHint") });
     if (note === undefined) return false;
     return attempt(async () => {
         const { friend } = await request("friends.request", { clientID: randomID(), user: user.id, ...(note && { note }) });

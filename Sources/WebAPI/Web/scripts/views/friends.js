@@ -3,6 +3,7 @@
 import { button, h } from "../dom.js";
 import { friends } from "../friends.js";
 import { whenText } from "../format.js";
+import { t } from "../language/texts.js";
 import { friendsIn } from "../state/friends.js";
 import { avatar } from "./avatar.js";
 import { acceptFriend, endFriend } from "./friend-actions.js";
@@ -12,23 +13,23 @@ import { personRow } from "./person-row.js";
 
 /** `requests` stands above the search's results, `node` below. `watched` shows who is online. */
 export function friendsSections(watched) {
-    const requests = h("section", { class: "friend-requests", "aria-label": "Requests" });
-    const node = h("section", { class: "friends", "aria-label": "Friends" });
+    const requests = h("section", { class: "friend-requests", "aria-label": t("friends.requests") });
+    const node = h("section", { class: "friends", "aria-label": t("friends.title") });
     const list = (title, rows) => rows.length > 0 ? [h("h2", { class: "section-title" }, title), h("ul", { class: "rows", "aria-label": title }, rows)] : [];
 
     const requestRow = ({ user, note, createdAt, state }) => h("li", { class: "row", data: { friend: user.id, state } },
         h("button", { type: "button", class: "who", onclick: () => showPerson(user) }, avatar(user),
             h("span", { class: "name" }, h("bdi", {}, visible(user.displayName)), h("span", { class: "state" }, note ? h("bdi", {}, visible(note)) : createdAt && whenText(createdAt)))),
         state === "received" ? h("span", { class: "pair" },
-            button({ label: "Accept", class: "small primary", data: { action: "accept-friend", feature: "friends" }, "aria-label": `Accept ${user.displayName}`, onclick: () => acceptFriend(user) }),
-            button({ label: "Decline", class: "small quiet", data: { action: "decline-friend" }, "aria-label": `Decline ${user.displayName}`,
+            button({ label: t("common.accept"), class: "small primary", data: { action: "accept-friend", feature: "friends" }, "aria-label": t("common.acceptName", { name: user.displayName }), onclick: () => acceptFriend(user) }),
+            button({ label: t("common.decline"), class: "small quiet", data: { action: "decline-friend" }, "aria-label": t("common.declineName", { name: user.displayName }),
                 onclick: () => endFriend(user, "friends.decline") }))
-            : button({ label: "Cancel", class: "small quiet", data: { action: "cancel-friend" }, "aria-label": `Cancel the request to ${user.displayName}`, onclick: () => endFriend(user) }));
+            : button({ label: t("common.cancel"), class: "small quiet", data: { action: "cancel-friend" }, "aria-label": t("friends.cancelName", { name: user.displayName }), onclick: () => endFriend(user) }));
 
     const draw = () => {
         const [received, requested, all] = ["received", "requested", "friend"].map((state) => friendsIn(friends.state, state));
-        requests.replaceChildren(...list("Requests to you", received.map(requestRow)));
-        node.replaceChildren(...list("Friends", all.map(({ user }) => personRow(user, watched))), ...list("Your requests", requested.map(requestRow)));
+        requests.replaceChildren(...list(t("friends.received"), received.map(requestRow)));
+        node.replaceChildren(...list(t("friends.title"), all.map(({ user }) => personRow(user, watched))), ...list(t("friends.sent"), requested.map(requestRow)));
         for (const one of [requests, node]) one.hidden = one.children.length === 0;
     };
     draw();

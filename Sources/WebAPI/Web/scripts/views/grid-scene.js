@@ -2,9 +2,10 @@
 
 import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { ownQuality, qualityOf } from "../statistics.js";
-import { firstName, presenceInCall } from "../format.js";
+import { firstName } from "../format.js";
 import { avatar } from "./avatar.js";
 import { TileVisibility } from "./visibility.js";
 import { Tile } from "./tile.js";
@@ -24,9 +25,9 @@ export class GridScene {
 
     constructor(call) {
         this.#call = call;
-        this.#screens = h("ul", { class: "screens", "aria-label": "Shared screens" });
-        this.#tiles = h("ul", { class: "tiles", "aria-label": "People in the call", tabindex: "0" });
-        this.#absent = h("ul", { class: "absent", "aria-label": "People who are not in the call" });
+        this.#screens = h("ul", { class: "screens", "aria-label": t("grid.screens") });
+        this.#tiles = h("ul", { class: "tiles", "aria-label": t("grid.people"), tabindex: "0" });
+        this.#absent = h("ul", { class: "absent", "aria-label": t("grid.absent") });
         this.node = h("div", { class: "scene grid", id: "grid" }, this.#absent,
             h("div", { class: "faces" }, this.#screens, this.#tiles));
         this.#resizeObserver = new ResizeObserver(() => this.#arrange());
@@ -138,8 +139,8 @@ export class GridScene {
         this.#absent.dataset.key = key;
         this.#absent.replaceChildren(...absent.map((one) => h("li", { data: { user: one.user, state: one.state } },
             avatar({ ...one, id: one.user }, { size: "small" }),
-            h("span", {}, `${firstName(one.displayName)}: ${presenceInCall(one).toLowerCase()}`),
-            button({ label: "Ring again", "aria-label": `Ring ${one.displayName} again`, class: "small", data: { action: "ring-again" },
+            h("span", {}, t(`absent.${one.state}`, { name: firstName(one.displayName) })),
+            button({ label: t("grid.ringAgain"), "aria-label": t("grid.ringNameAgain", { name: one.displayName }), class: "small", data: { action: "ring-again" },
                 onclick: () => call.invite([{ id: one.user }]).catch((error) => toast(errorMessage(error), { error: true })) }))));
     }
 
@@ -153,9 +154,9 @@ export class GridScene {
             if (!before) continue;
             const name = firstName(one.displayName);
             if (before.state !== now.state) {
-                messages.push({ joined: `${name} joined`, left: `${name} left`, declined: `${name} declined` }[now.state]);
+                if (["joined", "left", "declined"].includes(now.state)) messages.push(t(`announced.${now.state}`, { name }));
             }
-            if (!before.screen && now.screen) messages.push(`${name} is sharing their screen`);
+            if (!before.screen && now.screen) messages.push(t("announced.screen", { name }));
         }
         const text = messages.filter(Boolean).join(". ");
         if (text) announce(text);

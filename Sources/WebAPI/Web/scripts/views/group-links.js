@@ -2,29 +2,33 @@
 
 import { button, h } from "../dom.js";
 import { whenText } from "../format.js";
+import { t } from "../language/texts.js";
+import { duration } from "../notices.js";
 import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
 import { showLink } from "./link-dialog.js";
 
 const HOUR = 3_600_000;
-const ends = [["1 hour", HOUR], ["1 day", 24 * HOUR], ["7 days", 7 * 24 * HOUR], ["30 days", 30 * 24 * HOUR]];
-const uses = [["Any number", ""], ["1 person", "1"], ["10 people", "10"], ["100 people", "100"]];
+const ends = [HOUR, 24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR];
+/** How many may join by a link: 0 is any number. */
+const uses = [0, 1, 10, 100];
 
 export function linksSection(thread) {
-    const list = h("ul", { class: "rows flat", "aria-label": "Invite links" });
+    const list = h("ul", { class: "rows flat", "aria-label": t("links.title") });
     const conversation = thread.id;
     const load = async () => {
         const { links } = await request("links.list", { conversation });
         list.replaceChildren(...links.map((link) => h("li", { class: "row", data: { link: link.id } },
-            h("span", { class: "name" }, `Until ${whenText(link.expiresAt)}`, h("span", { class: "state" },
-                [`By ${link.maker === thread.me ? "you" : thread.nameOf(link.maker)}`, link.maxUses ? `${link.uses} of ${link.maxUses} joined` : `${link.uses} joined`].join(" · "))),
-            button({ label: "Remove", class: "small quiet danger-text", data: { action: "remove-link" },
+            h("span", { class: "name" }, t("links.until", { time: whenText(link.expiresAt) }), h("span", { class: "state" },
+                [link.maker === thread.me ? t("links.byYou") : t("links.by", { name: thread.nameOf(link.maker) }),
+                    link.maxUses ? t("links.usesOf", { count: link.uses, most: link.maxUses }) : t("links.uses", { count: link.uses })].join(" · "))),
+            button({ label: t("common.remove"), class: "small quiet danger-text", data: { action: "remove-link" },
                 onclick: () => attempt(async () => { await request("links.remove", { conversation, link: link.id }); await load(); }) }))));
     };
     attempt(load());
-    return h("section", { "aria-labelledby": "links-title", data: { feature: "inviteLinks" } }, h("h3", { id: "links-title" }, "Invite links"), list,
-        button({ name: "link", label: "Make an invite link", class: "item quiet", data: { action: "make-link" }, onclick: () => make(thread, load) }));
+    return h("section", { "aria-labelledby": "links-title", data: { feature: "inviteLinks" } }, h("h3", { id: "links-title" }, t("links.title")), list,
+        button({ name: "link", label: t("links.make"), class: "item quiet", data: { action: "make-link" }, onclick: () => make(thread, load) }));
 }
 
 function make(thread, load) {
@@ -38,10 +42,10 @@ function make(thread, load) {
         await attempt(async () => {
             const { token } = await request("links.create", { conversation: thread.id, expiresAt, ...(maxUses && { maxUses }) });
             await load();
-            showLink("Invite link", "Whoever has this link can join the group. It is shown only now.", token);
+            showLink(t("links.created"), t("links.createdHint"), token);
         });
-    } }, select("link-ends", "It works for", ends, 2), select("link-uses", "How many may join", uses, 0),
-    h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "make" } }, "Make"),
-        button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
-    const dialog = open({ id: "new-link", "aria-labelledby": "new-link-title" }, h("h2", { id: "new-link-title" }, "New invite link"), form);
+    } }, select("link-ends", t("links.worksFor"), ends.map((one) => [duration(one / 1_000), one]), 2), select("link-uses", t("links.howMany"), uses.map((one) => [one === 0 ? t("links.anyNumber") : t("links.people", { count: one }), one]), 0),
+    h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "make" } }, t("links.makeNow")),
+        button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
+    const dialog = open({ id: "new-link", "aria-labelledby": "new-link-title" }, h("h2", { id: "new-link-title" }, t("links.new")), form);
 }

@@ -2,6 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { friends } from "../friends.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { roleOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
@@ -11,7 +12,6 @@ import { visible } from "./message-text.js";
 import { writeTo } from "./new-chat.js";
 import { blockUser, reportUser } from "./report-user.js";
 
-const words = { owner: "Owner", admin: "Administrator", member: "" };
 const ranks = { owner: 0, admin: 1, member: 2 };
 
 /** `details` is the dialog that it stands in. */
@@ -19,10 +19,10 @@ export function membersSection(thread, details) {
     const { conversation, members } = thread.state;
     const present = Object.values(members).filter((one) => one.state !== "left")
         .sort((one, other) => ranks[one.role] - ranks[other.role] || thread.nameOf(one.user).localeCompare(thread.nameOf(other.user)));
-    const list = h("ul", { class: "rows flat", "aria-label": "Members" }, present.map((one) => memberRow(thread, one, thread.state.people[one.user], details)));
-    const more = thread.state.moreMembers && button({ label: `Show all ${conversation.members}`, class: "quiet wide", data: { action: "all-members" },
+    const list = h("ul", { class: "rows flat", "aria-label": t("members.list") }, present.map((one) => memberRow(thread, one, thread.state.people[one.user], details)));
+    const more = thread.state.moreMembers && button({ label: t("members.showAll", { count: conversation.members }), class: "quiet wide", data: { action: "all-members" },
         onclick: () => attempt(loadAll(thread, list, new Set(present.map((one) => one.user)), details, more)) });
-    return h("section", { "aria-labelledby": "group-members" }, h("h3", { id: "group-members" }, conversation.members === 1 ? "1 member" : `${conversation.members} members`),
+    return h("section", { "aria-labelledby": "group-members" }, h("h3", { id: "group-members" }, t("members.count", { count: conversation.members })),
         list, more);
 }
 
@@ -40,11 +40,11 @@ async function loadAll(thread, list, known, details, more) {
 
 function memberRow(thread, member, person = { id: member.user, displayName: "" }, details) {
     const isMe = member.user === thread.me;
-    const name = person.displayName || "Deleted account";
-    const notes = [isMe && "You", words[member.role], member.state === "invited" && "Invited", friends.isBlocked(member.user) && "Blocked"].filter(Boolean);
+    const name = person.displayName || t("common.deletedAccount");
+    const notes = [isMe && t("common.you"), member.role !== "member" && t(`roles.${member.role}`), member.state === "invited" && t("members.invited"), friends.isBlocked(member.user) && t("members.blocked")].filter(Boolean);
     return h("li", { class: "row", data: { user: member.user, role: member.role } }, avatar(person),
         h("span", { class: "name" }, h("bdi", {}, visible(name)), h("span", { class: "state" }, notes.join(" · "))),
-        !isMe && button({ name: "more", label: `More for ${name}`, bare: true, class: "round quiet", data: { action: "member-menu" },
+        !isMe && button({ name: "more", label: t("row.more", { name }), bare: true, class: "round quiet", data: { action: "member-menu" },
             onclick: () => showMember(thread, member, { ...person, displayName: name }, details) }));
 }
 
@@ -62,15 +62,15 @@ function showMember(thread, member, person, details) {
     const dialog = open({ id: "member-menu", "aria-labelledby": "member-menu-title", class: "dialog menu" },
         h("h2", { id: "member-menu-title" }, h("bdi", {}, visible(person.displayName))),
         h("div", { class: "items" },
-            !person.deleted && item("write", "chat", "Message", () => { details.close(); writeTo(person); }),
-            isManager && isJoined && member.role === "member" && item("make-admin", "shield", "Make an administrator", () => setRole("admin")),
-            role === "owner" && member.role === "admin" && item("make-member", "people", "Take the administrator’s role away", () => setRole("member")),
-            role === "owner" && isJoined && item("hand-over", "swap", "Hand the group over", () => sure(`Hand the group over to ${person.displayName}?`,
-                "They own it then, and you stay an administrator.", "Hand over", () => thread.change("conversations.handOver", { user }))),
-            isManager && member.role !== "owner" && item("remove-member", "signOut", "Remove from the group", () => sure(`Remove ${person.displayName}?`,
-                "They keep what they have seen.", "Remove", () => request("members.remove", { conversation: thread.id, user })), "quiet danger-text"),
-            friends.isBlocked(user) ? item("unblock", "block", "Unblock", () => attempt(friends.unblock(user)))
-                : item("block", "block", "Block", () => blockUser(person), "quiet danger-text"),
-            item("report", "alert", "Report", () => reportUser(person), "quiet danger-text")),
-        button({ label: "Cancel", class: "wide soft", onclick: () => dialog.close() }));
+            !person.deleted && item("write", "chat", t("common.message"), () => { details.close(); writeTo(person); }),
+            isManager && isJoined && member.role === "member" && item("make-admin", "shield", t("members.makeAdmin"), () => setRole("admin")),
+            role === "owner" && member.role === "admin" && item("make-member", "people", t("members.makeMember"), () => setRole("member")),
+            role === "owner" && isJoined && item("hand-over", "swap", t("members.handOver"), () => sure(t("members.handOverTo", { name: person.displayName }),
+                t("members.handOverConsequence"), t("members.handOverNow"), () => thread.change("conversations.handOver", { user }))),
+            isManager && member.role !== "owner" && item("remove-member", "signOut", t("members.removeFromGroup"), () => sure(t("members.removeName", { name: person.displayName }),
+                t("members.removeConsequence"), t("common.remove"), () => request("members.remove", { conversation: thread.id, user })), "quiet danger-text"),
+            friends.isBlocked(user) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(user)))
+                : item("block", "block", t("common.block"), () => blockUser(person), "quiet danger-text"),
+            item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text")),
+        button({ label: t("common.cancel"), class: "wide soft", onclick: () => dialog.close() }));
 }

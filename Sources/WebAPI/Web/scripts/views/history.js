@@ -3,6 +3,7 @@
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
 import { button, h, icon, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
@@ -12,8 +13,8 @@ import { callPeople } from "./start-call.js";
 
 export function historyPage() {
     const list = h("ul", { class: "rows", id: "history" });
-    const empty = h("div", { class: "empty", hidden: true }, icon("history"), h("p", {}, "Your calls will be listed here."));
-    const more = button({ label: "Show earlier calls", class: "quiet wide", hidden: true, onclick: () => load(cursor) });
+    const empty = h("div", { class: "empty", hidden: true }, icon("history"), h("p", {}, t("history.empty")));
+    const more = button({ label: t("history.earlier"), class: "quiet wide", hidden: true, onclick: () => load(cursor) });
     let cursor;
     let turn = 0;
 
@@ -34,7 +35,7 @@ export function historyPage() {
     const unsubscribe = calls.on("history", () => load());
     load();
     return {
-        node: h("div", { class: "page" }, h("h1", {}, "History"), list, empty, more),
+        node: h("div", { class: "page" }, h("h1", {}, t("history.title")), list, empty, more),
         close() { turn += 1; unsubscribe(); },
     };
 }
@@ -49,11 +50,11 @@ function callRow(call) {
     const { outcome, text } = ending(call, credentials.user.id);
     const length = call.answeredAt && call.endedAt
         ? lengthText(Date.parse(call.endedAt) - Date.parse(call.answeredAt)) : undefined;
-    const direction = outgoing ? "Outgoing" : "Incoming";
+    const direction = outgoing ? t("history.outgoing") : t("history.incoming");
     const what = outcome === "answered" ? direction : text;
     // Only people who were in the call have access to its recordings.
     const wasIn = call.participants.find((one) => one.user === credentials.user.id)?.joinedAt;
-    const recordings = call.recorded && wasIn && button({ name: "record", label: `Recordings of the call with ${name}`, bare: true,
+    const recordings = call.recorded && wasIn && button({ name: "record", label: t("history.recordings", { name }), bare: true,
         class: "round quiet", data: { action: "recordings" }, onclick: () => showRecordings(call) });
     return h("li", { class: "row", data: { call: call.id, kind: call.kind, outcome, outgoing: String(outgoing) } },
         h("div", { class: "who" }, isGroup ? badge() : avatar(user),
@@ -61,10 +62,10 @@ function callRow(call) {
                 h("span", { class: `state ${outcome === "missed" ? "alarm" : ""}` },
                     icon(outcome === "missed" ? "missed" : outgoing ? "outgoing" : "incoming"),
                     h("span", {}, [what, length].filter(Boolean).join(" · ")),
-                    call.kind === "video" && h("span", { class: "unseen" }, "video call")))),
+                    call.kind === "video" && h("span", { class: "unseen" }, t("history.videoCall"))))),
         h("time", { class: "when", datetime: call.createdAt }, whenText(call.createdAt)),
         recordings,
-        users.some((one) => !one.deleted) && button({ name: call.kind === "video" ? "video" : "phone", label: `Call ${name} again`, bare: true,
+        users.some((one) => !one.deleted) && button({ name: call.kind === "video" ? "video" : "phone", label: t("history.callAgain", { name }), bare: true,
             class: "round soft", data: { action: "call-again" }, onclick: () => callPeople(users.filter((one) => !one.deleted), call.kind) }));
 }
 

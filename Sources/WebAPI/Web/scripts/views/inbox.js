@@ -4,6 +4,7 @@ import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
 import { onceAFrame } from "../frames.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { outbox } from "../outbox.js";
 import { presence } from "../presence.js";
 import { archivedRows, filteredRows, listedRows } from "../state/inbox.js";
@@ -18,27 +19,24 @@ import { searchResults } from "./search-results.js";
 
 /** Of so many rows at the top, typing and presence are watched. */
 const WATCHED = 30;
-const filters = [["all", "All"], ["unread", "Unread"], ["groups", "Groups"]];
-const nothing = {
-    all: "No chats yet. Start one with somebody.", unread: "You have read everything.", groups: "No groups yet.", archive: "Nothing is archived.",
-};
+const filters = ["all", "unread", "groups"];
 
 export function inboxList() {
     const nodes = new Nodes();
-    const list = h("ul", { class: "rows", id: "inbox", "aria-label": "Chats" });
+    const list = h("ul", { class: "rows", id: "inbox", "aria-label": t("chats.list") });
     const emptyText = h("p", {});
-    const start = h("div", { class: "pair" }, button({ label: "Start a chat", class: "primary", data: { action: "start-chat" }, onclick: newChat }),
-        button({ label: "Write a note to yourself", class: "quiet", data: { action: "start-notes" }, onclick: writeNotes }));
+    const start = h("div", { class: "pair" }, button({ label: t("inbox.start"), class: "primary", data: { action: "start-chat" }, onclick: newChat }),
+        button({ label: t("inbox.startNotes"), class: "quiet", data: { action: "start-notes" }, onclick: writeNotes }));
     const empty = h("div", { class: "empty", hidden: true }, icon("chat"), emptyText, start);
-    const more = button({ label: "Show earlier chats", class: "quiet wide", hidden: true, data: { action: "more-chats" },
+    const more = button({ label: t("inbox.earlier"), class: "quiet wide", hidden: true, data: { action: "more-chats" },
         onclick: () => attempt(isArchive ? inbox.loadArchive() : inbox.loadMore()) });
-    const heading = h("h1", {}, "Chats");
-    const tabs = h("div", { class: "filters", role: "group", "aria-label": "Which chats are shown" }, filters.map(([value, label]) =>
-        h("button", { type: "button", class: "filter", "aria-pressed": String(value === "all"), data: { filter: value }, onclick: () => setFilter(value) }, label)));
-    const archive = h("a", { class: "archive-link", href: "#/archive", hidden: true, data: { action: "archive" } }, icon("archive"), "Archive");
-    const back = h("a", { class: "back", href: "#/chats", "aria-label": "Chats", hidden: true }, icon("back"));
+    const heading = h("h1", {}, t("chats.list"));
+    const tabs = h("div", { class: "filters", role: "group", "aria-label": t("inbox.which") }, filters.map((value) =>
+        h("button", { type: "button", class: "filter", "aria-pressed": String(value === "all"), data: { filter: value }, onclick: () => setFilter(value) }, t(`filters.${value}`))));
+    const archive = h("a", { class: "archive-link", href: "#/archive", hidden: true, data: { action: "archive" } }, icon("archive"), t("inbox.archive"));
+    const back = h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list"), hidden: true }, icon("back"));
     const results = searchResults();
-    const input = h("input", { id: "chat-search", type: "search", placeholder: "Search", autocomplete: "off", spellcheck: "false",
+    const input = h("input", { id: "chat-search", type: "search", placeholder: t("inbox.search"), autocomplete: "off", spellcheck: "false",
         enterkeyhint: "search", "aria-controls": "search-results", oninput: () => search(), onkeydown: (event) => {
             if (event.key !== "Escape" || input.value === "") return;
             event.preventDefault();
@@ -46,12 +44,12 @@ export function inboxList() {
             search();
         } });
     const field = h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); results.open(); } },
-        h("label", { for: "chat-search", class: "unseen" }, "Search people, chats and messages"), icon("search"), input);
+        h("label", { for: "chat-search", class: "unseen" }, t("inbox.searchLabel")), icon("search"), input);
     const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive);
     const node = h("div", { class: "page chat-page" },
         h("div", { class: "page-head" }, back, heading,
-            button({ name: "notes", label: "Notes to yourself", bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
-            button({ name: "addPerson", label: "New chat", class: "soft pill", data: { action: "new-chat" }, onclick: newChat })),
+            button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
+            button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })),
         field, results.node, listed);
     const typing = new WatchSet("typing");
     const online = new WatchSet("presence");
@@ -76,7 +74,7 @@ export function inboxList() {
             () => conversationRow(state, row, { isCurrent: row.id === current, menu: showRowMenu }))));
         nodes.sweep();
         empty.hidden = rows.length > 0 || !state.isLoaded;
-        emptyText.textContent = nothing[isArchive ? "archive" : filter];
+        emptyText.textContent = t(`nothing.${isArchive ? "archive" : filter}`);
         start.hidden = isArchive || filter !== "all";
         more.hidden = isArchive ? !state.archive?.nextCursor : !state.nextCursor;
         archive.hidden = isArchive || filter !== "all";
@@ -93,7 +91,7 @@ export function inboxList() {
             current = id;
             if (showsArchive !== isArchive) {
                 isArchive = showsArchive;
-                heading.textContent = isArchive ? "Archive" : "Chats";
+                heading.textContent = isArchive ? t("inbox.archive") : t("chats.list");
                 tabs.hidden = isArchive;
                 back.hidden = !isArchive;
                 if (isArchive) attempt(inbox.loadArchive());

@@ -3,6 +3,7 @@
 import { calls } from "../calls.js";
 import { announce, button, h } from "../dom.js";
 import { credentials } from "../credentials.js";
+import { t } from "../language/texts.js";
 import { showAttention, dismissAttention, player } from "../ring.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -48,7 +49,7 @@ function openRing(ring) {
     document.body.append(dialog);
     dialog.showModal();
     dialog.querySelector("h2").focus();
-    const text = `${ring.caller.displayName} is calling`;
+    const text = t("ring.isCalling", { name: ring.caller.displayName });
     announce(text);
     showAttention(text);
     player.play(open().length > 0 ? "waiting" : "ring");
@@ -70,33 +71,34 @@ function fill(ring) {
     dialog.replaceChildren(
         h("div", { class: "pulse" }, avatar(ring.caller, { size: "huge" })),
         h("h2", { id: "incoming-title", tabindex: "-1" }, ring.caller.displayName),
-        h("p", { id: "incoming-text" }, isVideo ? "Incoming video call" : "Incoming call", company(ring)),
+        h("p", { id: "incoming-text" }, incomingText(ring)),
         h("div", { class: "answers" }, waiting ? waitingAnswers(ring) : answers(ring)),
-        h("p", { class: "hint keys-hint" }, h("kbd", {}, "Enter"), " to accept, ", h("kbd", {}, "Esc"), " to decline"));
+        h("p", { class: "hint keys-hint" }, t.rich("ring.keys", { accept: h("kbd", {}, t("keys.enter")), decline: h("kbd", {}, t("keys.escape")) })));
 }
 
 /** Who else was called: one wants to know before one answers. */
-function company({ call, caller }) {
+function incomingText({ call, caller, kind }) {
     const others = othersOf(call, credentials.user.id).filter((one) => one.user !== caller.id);
-    return others.length > 0 ? ` with ${namesOf(others)}` : "";
+    const key = kind === "video" ? "videoCall" : "call";
+    return others.length > 0 ? t(`incomingWith.${key}`, { names: namesOf(others) }) : t(`incoming.${key}`);
 }
 
 function answers(ring) {
     const isVideo = ring.kind === "video";
     return [
-        answer(ring, "hangUp", "Decline", "danger", "decline", () => calls.decline(ring)),
-        answer(ring, "phone", isVideo ? "Audio only" : "Accept", "go", "accept-audio",
+        answer(ring, "hangUp", t("common.decline"), "danger", "decline", () => calls.decline(ring)),
+        answer(ring, "phone", isVideo ? t("ring.audioOnly") : t("common.accept"), "go", "accept-audio",
             () => calls.accept(ring, { video: false }), !isVideo),
-        isVideo && answer(ring, "video", "Accept", "go", "accept-video", () => calls.accept(ring, { video: true }), true),
+        isVideo && answer(ring, "video", t("common.accept"), "go", "accept-video", () => calls.accept(ring, { video: true }), true),
     ];
 }
 
 function waitingAnswers(ring) {
     const video = ring.kind === "video";
     return [
-        answer(ring, "hangUp", "Decline", "danger", "decline", () => calls.decline(ring)),
-        answer(ring, "swap", "End and accept", "warm", "end-accept", () => calls.accept(ring, { video, other: "end" })),
-        answer(ring, "pause", "Hold and accept", "go", "hold-accept",
+        answer(ring, "hangUp", t("common.decline"), "danger", "decline", () => calls.decline(ring)),
+        answer(ring, "swap", t("ring.endAndAccept"), "warm", "end-accept", () => calls.accept(ring, { video, other: "end" })),
+        answer(ring, "pause", t("ring.holdAndAccept"), "go", "hold-accept",
             () => calls.accept(ring, { video, other: "hold" }), true),
     ];
 }

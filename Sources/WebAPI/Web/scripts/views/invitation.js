@@ -1,6 +1,7 @@
 // A request to write, or an invitation to a group: accepting, declining, blocking.
 
 import { button, h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { blockUser } from "./report-user.js";
@@ -8,8 +9,8 @@ import { blockUser } from "./report-user.js";
 export function invitation({ id, person }, title) {
     const act = (name) => () => attempt(request(name, { conversation: id }));
     return h("span", { class: "pair" },
-        button({ label: "Accept", class: "small primary", data: { action: "accept" }, "aria-label": `Accept ${title}`, onclick: act("members.accept") }),
-        button({ label: "Decline", class: "small quiet", data: { action: "decline" }, "aria-label": `Decline ${title}`, onclick: act("members.decline") }),
-        person && button({ label: "Block", class: "small quiet danger-text", data: { action: "block-request" }, "aria-label": `Block ${title}`,
+        button({ label: t("common.accept"), class: "small primary", data: { action: "accept" }, "aria-label": t("common.acceptName", { name: title }), onclick: act("members.accept") }),
+        button({ label: t("common.decline"), class: "small quiet", data: { action: "decline" }, "aria-label": t("common.declineName", { name: title }), onclick: act("members.decline") }),
+        person && button({ label: t("common.block"), class: "small quiet danger-text", data: { action: "block-request" }, "aria-label": t("common.blockName", { name: title }),
             onclick: async () => { if (await blockUser(person)) await act("members.decline")(); } }));
 }

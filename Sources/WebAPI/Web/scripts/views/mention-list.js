@@ -1,6 +1,7 @@
 // Completing an @ with the members of a conversation, while the focus stays in the field.
 
 import { h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { matchingPeople, mentionAt, withMention } from "../state/mentions.js";
 import { avatar } from "./avatar.js";
 import { visible } from "./message-text.js";
@@ -11,7 +12,7 @@ const SHOWN = 6;
 export function mentionList(field, { people, insert }) {
     // There may be another field with a list of its own.
     const id = `${field.id}-mentions`;
-    const node = h("ul", { id, class: "mention-list", role: "listbox", "aria-label": "Members", hidden: true });
+    const node = h("ul", { id, class: "mention-list", role: "listbox", "aria-label": t("members.list"), hidden: true });
     let shown = [];
     let chosen = 0;
     let begun;

@@ -1,6 +1,7 @@
 // What can be done with a message.
 
 import { button, field, h, icon, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { outbox } from "../outbox.js";
 import { decoded } from "../state/mentions.js";
 import { reactionsOf, roleOf, stateOf } from "../state/thread.js";
@@ -26,24 +27,24 @@ export function showMenu(thread, message, actions) {
         && (isOwn || kind === "group" && ["owner", "admin"].includes(roleOf(state, me)));
     const item = (action, name, label, work, style = "quiet") => button({ name, label, class: `item ${style}`, data: { action },
         onclick: () => { dialog.close(); work(); } });
-    const dialog = open({ id: "message-menu", "aria-label": "Message", class: "dialog menu" },
+    const dialog = open({ id: "message-menu", "aria-label": t("common.message"), class: "dialog menu" },
         isMember && isThere && reactionRow(thread, message, () => dialog.close()),
         h("div", { class: "items" },
-            isMember && isThere && item("reply", "reply", "Reply", () => actions.reply(message)),
-            isMember && isThere && kind === "group" && item("thread", "thread", "Reply in a thread", () => actions.openThread(message.thread ?? message.number)),
-            isMember && isThere && isOwn && isText && item("edit", "edit", "Edit", () => actions.edit(message)),
-            isThere && isText && item("forward", "forward", "Forward", () => forward(thread, message)),
-            isThere && message.text && item("copy", "copy", "Copy", () => copy(thread, message)),
-            isMember && isThere && item("pin", "pin", isPinned ? "Unpin" : "Pin", () => attempt(thread.pin(message.number, !isPinned))),
-            isThere && item("star", "star", isStarred ? "Remove star" : "Star", () => attempt(thread.star(message, !isStarred))),
-            isThere && message.editedAt && item("history", "history", "Former texts", () => showHistory(thread, message)),
-            isThere && Object.keys(message.reactions ?? {}).length > 0 && item("reactions", "smile", "Who reacted", () => showReactions(thread, message)),
-            isMember && isOwn && isThere && kind !== "self" && item("info", "info", "Read by", () => showInfo(thread, message)),
-            !isOwn && isThere && item("report", "alert", "Report", () => reportUser({ id: message.author, displayName: thread.nameOf(message.author) },
+            isMember && isThere && item("reply", "reply", t("menu.reply"), () => actions.reply(message)),
+            isMember && isThere && kind === "group" && item("thread", "thread", t("menu.replyInThread"), () => actions.openThread(message.thread ?? message.number)),
+            isMember && isThere && isOwn && isText && item("edit", "edit", t("menu.edit"), () => actions.edit(message)),
+            isThere && isText && item("forward", "forward", t("menu.forward"), () => forward(thread, message)),
+            isThere && message.text && item("copy", "copy", t("common.copy"), () => copy(thread, message)),
+            isMember && isThere && item("pin", "pin", isPinned ? t("menu.unpin") : t("menu.pin"), () => attempt(thread.pin(message.number, !isPinned))),
+            isThere && item("star", "star", isStarred ? t("menu.removeStar") : t("menu.star"), () => attempt(thread.star(message, !isStarred))),
+            isThere && message.editedAt && item("history", "history", t("info.formerTexts"), () => showHistory(thread, message)),
+            isThere && Object.keys(message.reactions ?? {}).length > 0 && item("reactions", "smile", t("menu.whoReacted"), () => showReactions(thread, message)),
+            isMember && isOwn && isThere && kind !== "self" && item("info", "info", t("info.readBy"), () => showInfo(thread, message)),
+            !isOwn && isThere && item("report", "alert", t("common.report"), () => reportUser({ id: message.author, displayName: thread.nameOf(message.author) },
                 { conversation: thread.id, number: message.number })),
-            mayManage && item("delete-all", "trash", "Delete for everyone", () => remove(thread, message), "quiet danger-text"),
-            item("delete-me", "trash", "Delete for me", () => attempt(thread.deleteForMe(message)), "quiet danger-text")),
-        button({ label: "Cancel", class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
+            mayManage && item("delete-all", "trash", t("menu.deleteForAll"), () => remove(thread, message), "quiet danger-text"),
+            item("delete-me", "trash", t("menu.deleteForMe"), () => attempt(thread.deleteForMe(message)), "quiet danger-text")),
+        button({ label: t("common.cancel"), class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
 }
 
 /** The reactions that are usual, and a field for any other. */
@@ -57,19 +58,19 @@ function reactionRow(thread, message, close) {
         event.preventDefault();
         const emoji = other.elements.emoji.value.trim();
         if (emoji) react(emoji);
-    } }, field({ label: "Another emoji", name: "emoji", maxlength: "20", autocomplete: "off", required: true }),
-    h("button", { type: "submit", class: "soft", data: { action: "react-other" } }, "React"));
+    } }, field({ label: t("menu.anotherEmoji"), name: "emoji", maxlength: "20", autocomplete: "off", required: true }),
+    h("button", { type: "submit", class: "soft", data: { action: "react-other" } }, t("menu.react")));
     return h("div", { class: "react" },
-        h("div", { class: "emoji-row", role: "group", "aria-label": "React" }, EMOJI.map((emoji) =>
-            h("button", { type: "button", class: "round", "aria-label": `React with ${emoji}`, "aria-pressed": String(own.get(emoji) ?? false),
+        h("div", { class: "emoji-row", role: "group", "aria-label": t("menu.react") }, EMOJI.map((emoji) =>
+            h("button", { type: "button", class: "round", "aria-label": t("menu.reactWith", { emoji }), "aria-pressed": String(own.get(emoji) ?? false),
                 data: { react: emoji }, onclick: () => react(emoji) }, emoji)),
-        h("button", { type: "button", class: "round quiet", "aria-label": "Another emoji", title: "Another emoji", data: { action: "other-emoji" },
+        h("button", { type: "button", class: "round quiet", "aria-label": t("menu.anotherEmoji"), title: t("menu.anotherEmoji"), data: { action: "other-emoji" },
             onclick: () => { other.hidden = !other.hidden; if (!other.hidden) other.elements.emoji.focus(); } }, icon("smile"))), other);
 }
 
 async function remove(thread, message) {
-    const sure = await ask({ title: "Delete for everyone?", danger: true, text: "The text is gone for all of you.",
-        choices: [{ value: "delete", label: "Delete" }] });
+    const sure = await ask({ title: t("menu.deleteForAllSure"), danger: true, text: t("menu.deleteForAllConsequence"),
+        choices: [{ value: "delete", label: t("common.delete") }] });
     if (sure) await attempt(thread.deleteForAll(message));
 }
 
@@ -77,13 +78,13 @@ async function copy(thread, message) {
     const { text } = decoded(message.text, (user) => thread.nameOf(user));
     try {
         await navigator.clipboard.writeText(text);
-        toast("Copied.");
-    } catch { toast("This browser does not let pages copy here.", { error: true }); }
+        toast(t("common.copied"));
+    } catch { toast(t("menu.cannotCopy"), { error: true }); }
 }
 
 async function forward(thread, message) {
-    const chosen = await pickConversations({ title: "Forward to", action: "Forward" });
+    const chosen = await pickConversations({ title: t("menu.forwardTo"), action: t("menu.forward") });
     if (!chosen) return;
     for (const id of chosen) outbox.send(id, { forward: { conversation: thread.id, number: message.number } });
-    toast(chosen.length === 1 ? "Forwarded." : `Forwarded to ${chosen.length} chats.`);
+    toast(t("menu.forwarded", { count: chosen.length }));
 }

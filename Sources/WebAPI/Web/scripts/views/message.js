@@ -3,8 +3,9 @@
 import { button, h, icon } from "../dom.js";
 import { friends } from "../friends.js";
 import { dayText, recordText, timeText, voiceText, whenText } from "../format.js";
+import { t } from "../language/texts.js";
+import { noticeParts } from "../notices.js";
 import { decoded } from "../state/mentions.js";
-import { noticeParts } from "../state/notices.js";
 import { plainText } from "../state/pieces.js";
 import { receiptOf } from "../state/receipts.js";
 import { reactionsOf, stateOf } from "../state/thread.js";
@@ -14,7 +15,7 @@ import { messageText, nodesOf, visible } from "./message-text.js";
 import { voiceSound } from "./voice-message.js";
 
 const QUOTE_LENGTH = 120;
-const receipts = { sent: ["check", "Sent"], delivered: ["checks", "Received"], read: ["checks", "Read"] };
+const receiptIcons = { sent: "check", delivered: "checks", read: "checks" };
 
 /** What the item of a message shows beside it: it is drawn anew when one of these is another. */
 export function partsOf(thread, item) {
@@ -37,11 +38,11 @@ export function messageItem(thread, item, actions) {
     const style = ["message", isOwn && "own", item.isFirst && "first", item.isLast && "last", message.notice && "notice"].filter(Boolean).join(" ");
     return h("article", { class: style, id: `message-${message.number}`, tabindex: "-1", "aria-posinset": message.number,
         "aria-setsize": Math.max(state.conversation?.lastNumber ?? 0, state.last ?? 0, message.number),
-        "aria-label": `${isOwn ? "You" : name}, ${whenText(message.sentAt)}`,
+        "aria-label": t("message.label", { name: isOwn ? t("common.you") : name, time: whenText(message.sentAt) }),
         data: { number: String(message.number), ...(message.deletedAt && { deleted: "" }), ...(message.notice && { notice: message.notice.kind }),
             ...(item.folded && { folded: String(item.folded.length) }) } },
         item.day && h("p", { class: "day" }, h("time", { datetime: item.day }, dayText(item.day))),
-        item.isUnread && h("p", { class: "unread-from" }, h("span", {}, "Unread")),
+        item.isUnread && h("p", { class: "unread-from" }, h("span", {}, t("message.unread"))),
         item.folded ? foldedLine(item.folded, actions) : message.notice ? noticeLine(thread, message)
             : messageLine(thread, item, actions, { isOwn, isGroup, name }));
 }
@@ -55,7 +56,7 @@ function noticeLine(thread, message) {
 
 function foldedLine(messages, { unfold }) {
     const count = messages.length;
-    return h("p", { class: "folded" }, button({ label: `${count === 1 ? "A message" : `${count} messages`} of somebody you have blocked. Show`,
+    return h("p", { class: "folded" }, button({ label: t("message.folded", { count }),
         class: "quiet small", data: { action: "unfold" }, onclick: () => unfold(messages[0].number) }));
 }
 
@@ -65,21 +66,21 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
         isGroup && !isOwn && h("span", { class: "message-face" }, isLast && avatar(thread.state.people[message.author] ?? { id: message.author, displayName: name }, { size: "small" })),
         h("div", { class: "bubble" },
             isGroup && !isOwn && isFirst && h("bdi", { class: "author" }, visible(name)),
-            message.forwardedFrom && h("p", { class: "hint forwarded" }, icon("forward"), "Forwarded"),
-            message.thread && !message.replyTo && h("p", { class: "hint" }, "In a thread"),
+            message.forwardedFrom && h("p", { class: "hint forwarded" }, icon("forward"), t("message.forwarded")),
+            message.thread && !message.replyTo && h("p", { class: "hint" }, t("message.inThread")),
             (message.replyTo ?? message.thread) && quoteButton(thread, message, actions),
             content(thread, message),
             meta(thread, message, isOwn),
             reactions(thread, message, canReact),
-            message.replies > 0 && button({ name: "thread", label: message.replies === 1 ? "1 reply" : `${message.replies} replies`, class: "small link reply-count",
+            message.replies > 0 && button({ name: "thread", label: t("message.replies", { count: message.replies }), class: "small link reply-count",
                 data: { action: "open-thread" }, onclick: () => actions.openThread(message.number) })),
-        button({ name: "more", label: isOwn ? "Actions for your message" : `Actions for the message of ${name}`, bare: true, class: "round quiet act", tabindex: "-1",
+        button({ name: "more", label: isOwn ? t("message.ownActions") : t("message.actions", { name }), bare: true, class: "round quiet act", tabindex: "-1",
             data: { action: "message-menu" }, onclick: () => actions.menu(message) }));
 }
 
 /** What it says. */
 export function content(thread, message) {
-    if (message.deletedAt) return h("p", { class: "text hint" }, "Message deleted");
+    if (message.deletedAt) return h("p", { class: "text hint" }, t("message.deleted"));
     if (message.call) {
         return h("p", { class: "text call-record", data: { call: message.call.id, state: message.call.state } },
             icon(message.call.kind === "video" ? "video" : "phone"), recordText(message.call, thread.me));
@@ -95,17 +96,18 @@ export function content(thread, message) {
 function meta(thread, message, isOwn) {
     const { state, me } = thread;
     const receipt = isOwn && !message.deletedAt && state.conversation?.kind !== "self" ? receiptOf(state, message.number, me) : undefined;
-    const [mark, word] = receipt ? receipts[receipt.state] : [];
+    const word = receipt && t(`receipts.${receipt.state}`);
     const isGroup = state.conversation?.kind === "group";
     return h("p", { class: "meta" },
-        state.conversation?.pins.includes(message.number) && h("span", { class: "mini-icon", role: "img", "aria-label": "Pinned" }, icon("pin")),
-        state.starred[message.number] && h("span", { class: "mini-icon starred", role: "img", "aria-label": "Starred" }, icon("star")),
-        message.expiresAt && !message.deletedAt && h("span", { class: "mini-icon", role: "img", "aria-label": "It disappears" }, icon("timer")),
-        message.editedAt && !message.deletedAt && h("span", { class: "edited" }, "edited"),
+        state.conversation?.pins.includes(message.number) && h("span", { class: "mini-icon", role: "img", "aria-label": t("message.pinned") }, icon("pin")),
+        state.starred[message.number] && h("span", { class: "mini-icon starred", role: "img", "aria-label": t("message.starred") }, icon("star")),
+        message.expiresAt && !message.deletedAt && h("span", { class: "mini-icon", role: "img", "aria-label": t("message.disappears") }, icon("timer")),
+        message.editedAt && !message.deletedAt && h("span", { class: t("message.edited") }, t("message.edited")),
         h("time", { datetime: message.sentAt }, timeText(message.sentAt)),
         receipt && h("span", { class: "receipt", role: "img", data: { receipt: receipt.state },
-            "aria-label": isGroup && receipt.state !== "read" && receipt.readers.length > 0 ? `${word}, read by ${receipt.readers.map((user) => thread.nameOf(user)).join(", ")}` : word },
-        icon(mark)));
+            "aria-label": isGroup && receipt.state !== "read" && receipt.readers.length > 0
+                ? t("message.readBy", { state: word, names: receipt.readers.map((user) => thread.nameOf(user)).join(", ") }) : word },
+        icon(receiptIcons[receipt.state])));
 }
 
 /** One line of the message that is answered, which leads there. */
@@ -120,12 +122,12 @@ export const quote = (thread, number) => h("p", { class: "quote" }, quoteParts(t
 function quoteParts(thread, number) {
     const message = thread.state.hidden[number] ? undefined : thread.state.messages[number];
     return [message && h("bdi", { class: "author" }, visible(thread.nameOf(message.author))),
-        h("bdi", { class: "quoted" }, visible(message ? lineOf(thread, message) : "Earlier message"))];
+        h("bdi", { class: "quoted" }, message ? lineOf(thread, message) : t("message.earlier"))];
 }
 
 /** A message in one line. */
 export function lineOf(thread, message) {
-    if (message.deletedAt) return "Message deleted";
+    if (message.deletedAt) return t("message.deleted");
     if (message.call) return recordText(message.call, thread.me);
     if (message.voice) return voiceText(message.voice);
     return plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)).slice(0, QUOTE_LENGTH);
@@ -134,10 +136,10 @@ export function lineOf(thread, message) {
 function reactions(thread, message, canReact) {
     const all = reactionsOf(thread.state, message, thread.me);
     if (all.length === 0) return undefined;
-    return h("div", { class: "reactions", role: "group", "aria-label": "Reactions" }, all.map(({ emoji, count, users, isOwn }) => {
-        const names = users.map((user) => user === thread.me ? "you" : thread.nameOf(user)).join(", ");
+    return h("div", { class: "reactions", role: "group", "aria-label": t("message.reactions") }, all.map(({ emoji, count, users, isOwn }) => {
+        const names = users.map((user) => user === thread.me ? t("message.you") : thread.nameOf(user)).join(", ");
         return h("button", { type: "button", class: "reaction", "aria-pressed": String(isOwn), disabled: !canReact, title: names,
-            "aria-label": `${emoji} ${count}: ${names}`, data: { emoji },
+            "aria-label": t("message.reaction", { emoji, count, names }), data: { emoji },
             onclick: () => attempt(thread.react(message, emoji, !isOwn)) }, emoji, h("span", {}, String(count)));
     }));
 }
@@ -145,16 +147,16 @@ function reactions(thread, message, canReact) {
 /** A message that is not stored yet. */
 export function outgoingItem(thread, one) {
     const isFailed = one.state === "failed";
-    return h("article", { class: "message own first last", id: `outgoing-${one.clientID}`, tabindex: "-1", "aria-label": isFailed ? "You, not sent" : "You, sending",
+    return h("article", { class: "message own first last", id: `outgoing-${one.clientID}`, tabindex: "-1", "aria-label": isFailed ? t("message.notSentLabel") : t("message.sendingLabel"),
         data: { outgoing: one.state } },
         h("div", { class: "message-line" }, h("div", { class: "bubble" },
             one.replyTo && quote(thread, one.replyTo),
-            one.file ? h("p", { class: "text call-record" }, icon("microphone"), "Voice message")
-                : one.forward ? h("p", { class: "text call-record" }, icon("forward"), "Forwarded message")
+            one.file ? h("p", { class: "text call-record" }, icon("microphone"), t("message.voice"))
+                : one.forward ? h("p", { class: "text call-record" }, icon("forward"), t("message.forwardedMessage"))
                     : h("div", { class: "text", dir: "auto" }, visible(decoded(one.text, (user) => thread.nameOf(user)).text)),
-            isFailed ? h("p", { class: "meta failed", role: "alert" }, icon("alert"), `Not sent. ${one.problem}`)
-                : h("p", { class: "meta" }, h("span", { class: "mini-icon", role: "img", "aria-label": "Sending" }, icon("clock"))),
+            isFailed ? h("p", { class: "meta failed", role: "alert" }, icon("alert"), t("message.notSent", { reason: one.problem }))
+                : h("p", { class: "meta" }, h("span", { class: "mini-icon", role: "img", "aria-label": t("message.sending") }, icon("clock"))),
             isFailed && h("div", { class: "pair" },
-                button({ label: "Retry", class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
-                button({ label: "Discard", class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) })))));
+                button({ label: t("message.retry"), class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
+                button({ label: t("message.discard"), class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) })))));
 }

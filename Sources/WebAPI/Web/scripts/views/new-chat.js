@@ -2,6 +2,7 @@
 
 import { hasFeature } from "../features.js";
 import { openNotes, startConversation } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { attempt } from "./attempt.js";
 import { askText } from "./dialogs.js";
 import { pickPeople } from "./picker.js";
@@ -12,11 +13,11 @@ export const writeTo = (user) => attempt(async () => { location.hash = `#/c/${aw
 export const writeNotes = () => attempt(async () => { location.hash = `#/c/${await openNotes()}`; });
 
 export async function newChat() {
-    const chosen = await pickPeople({ title: "New chat", most: hasFeature("groups") ? undefined : 1,
-        actions: [{ value: "start", label: "Start", name: "chat" }] });
+    const chosen = await pickPeople({ title: t("inbox.newChat"), most: hasFeature("groups") ? undefined : 1,
+        actions: [{ value: "start", label: t("newChat.start"), name: "chat" }] });
     if (!chosen) return;
     if (chosen.people.length === 1) return writeTo(chosen.people[0]);
-    const name = await askText({ title: "New group", label: "Name of the group", action: "Create", maxlength: 80,
-        hint: "It can stay empty." });
+    const name = await askText({ title: t("newChat.newGroup"), label: t("details.groupName"), action: t("newChat.create"), maxlength: 80,
+        hint: t("newChat.emptyName") });
     if (name !== undefined) await attempt(async () => { location.hash = `#/c/${await startConversation(chosen.people, name)}`; });
 }

@@ -1,6 +1,7 @@
 // The video of a call between two: the other person large, the local user small.
 
 import { h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { avatar } from "./avatar.js";
 
 export class PairScene {
@@ -14,7 +15,7 @@ export class PairScene {
         this.#call = call;
         this.#remote = h("video", { id: "remote-video", class: "remote", autoplay: true, playsInline: true, muted: true });
         this.#self = h("video", { id: "self-video", class: "self", autoplay: true, playsInline: true, muted: true,
-            "aria-label": "Your own video" });
+            "aria-label": t("pair.own") });
         this.#face = h("div", { class: "face" });
         this.node = h("div", { class: "scene" }, this.#remote, h("div", { class: "shade", "aria-hidden": "true" }),
             this.#face, this.#self);
@@ -30,7 +31,7 @@ export class PairScene {
         section.dataset.picture = String(seesOther);
         section.dataset.screen = String(Boolean(media?.screen));
         this.#showFace(seesOther);
-        this.#remote.setAttribute("aria-label", `Video of ${call.other.displayName}`);
+        this.#remote.setAttribute("aria-label", t("tile.video", { name: call.other.displayName }));
         play(this.#remote, call.received.find((one) => one.kind === "video")?.track);
         const own = ended ? undefined : call.media.video;
         this.#self.hidden = !own;

@@ -4,6 +4,7 @@ import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { friends } from "../friends.js";
+import { t } from "../language/texts.js";
 import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
 import { recentPeople } from "../recent-people.js";
@@ -18,9 +19,9 @@ const SEARCH_DELAY = 250;
 
 export function peoplePage() {
     const list = h("ul", { class: "rows", id: "people" });
-    const heading = h("h2", { class: "section-title" }, "Recent");
+    const heading = h("h2", { class: "section-title" }, t("people.recent"));
     const empty = h("div", { class: "empty", hidden: true });
-    const search = h("input", { id: "search", type: "search", placeholder: "Name or e-mail address",
+    const search = h("input", { id: "search", type: "search", placeholder: t("people.search"),
         autocomplete: "off", spellcheck: "false", "aria-controls": "people", enterkeyhint: "search" });
     const watched = new PeoplePresence();
     const friendsPart = friendsSections(watched);
@@ -44,11 +45,11 @@ export function peoplePage() {
         try {
             if (text.length >= 2) {
                 const { users } = await request("users.search", { query: text });
-                if (mine === turn) show(users, "Results", `Nobody found for “${text}”.`);
+                if (mine === turn) show(users, t("people.results"), t("people.nobody", { query: text }));
             } else {
                 const users = await recentPeople();
-                if (mine === turn) show(users, "Recent", hasFeature("userSearch") ? "Search for someone by name or e-mail address, and call them."
-                    : "People you have talked to appear here.");
+                if (mine === turn) show(users, t("people.recent"), hasFeature("userSearch") ? t("people.hint")
+                    : t("people.hintWithoutSearch"));
             }
         } catch (error) {
             if (mine === turn) toast(errorMessage(error), { error: true });
@@ -62,10 +63,10 @@ export function peoplePage() {
     refresh();
     return {
         node: h("div", { class: "page" },
-            h("div", { class: "page-head" }, h("h1", {}, "People"),
-                button({ name: "addPerson", label: "Group call", class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
+            h("div", { class: "page-head" }, h("h1", {}, t("people.title")),
+                button({ name: "addPerson", label: t("people.groupCall"), class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
             h("form", { role: "search", class: "search", data: { feature: "userSearch" }, onsubmit: (event) => { event.preventDefault(); refresh(); } },
-                h("label", { for: "search", class: "unseen" }, "Find a person"), icon("search"), search),
+                h("label", { for: "search", class: "unseen" }, t("people.find")), icon("search"), search),
             notificationCard(), friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
         close() {
             clearTimeout(timer);
@@ -77,8 +78,8 @@ export function peoplePage() {
 }
 
 async function groupCall() {
-    const chosen = await pickPeople({ title: "New group call", actions: [
-        { value: "audio", label: "Call", name: "phone" }, { value: "video", label: "Video call", name: "video" },
+    const chosen = await pickPeople({ title: t("people.newGroupCall"), actions: [
+        { value: "audio", label: t("common.call"), name: "phone" }, { value: "video", label: t("common.videoCall"), name: "video" },
     ] });
     if (chosen) await callPeople(chosen.people, chosen.value);
 }
@@ -92,8 +93,8 @@ function notificationCard() {
         card.remove();
     };
     const card = h("div", { class: "notice-card" }, icon("bell"),
-        h("p", {}, "Get notified about calls while this page is in the background."),
-        button({ label: "Turn on", class: "small primary", onclick: () => Notification.requestPermission().then(dismiss) }),
-        button({ label: "Not now", class: "small quiet", onclick: dismiss }));
+        h("p", {}, t("notify.askForCalls")),
+        button({ label: t("notify.turnOn"), class: "small primary", onclick: () => Notification.requestPermission().then(dismiss) }),
+        button({ label: t("notify.notNow"), class: "small quiet", onclick: dismiss }));
     return card;
 }

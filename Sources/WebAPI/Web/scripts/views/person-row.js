@@ -2,6 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { whenText } from "../format.js";
+import { t } from "../language/texts.js";
 import { presence } from "../presence.js";
 import { WatchSet } from "../watches.js";
 import { avatar } from "./avatar.js";
@@ -14,9 +15,9 @@ export function personRow(user, watched) {
         h("button", { type: "button", class: "who", data: { action: "person" }, onclick: () => showPerson(user) },
             avatar(user, { presence: watched.dot(user.id) }),
             h("span", { class: "name" }, h("bdi", {}, visible(user.displayName)), watched.text(user.id))),
-        button({ name: "phone", label: `Call ${user.displayName}`, bare: true, class: "round soft",
+        button({ name: "phone", label: t("person.callName", { name: user.displayName }), bare: true, class: "round soft",
             data: { action: "call-audio" }, onclick: () => callPerson(user, "audio") }),
-        button({ name: "video", label: `Video call with ${user.displayName}`, bare: true, class: "round soft",
+        button({ name: "video", label: t("person.videoCallName", { name: user.displayName }), bare: true, class: "round soft",
             data: { action: "call-video" }, onclick: () => callPerson(user, "video") }));
 }
 
@@ -46,6 +47,6 @@ export class PeoplePresence {
 }
 
 function presenceText(state) {
-    if (state?.online) return "Online";
-    return state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "";
+    if (state?.online) return t("presence.online");
+    return state?.lastSeenAt ? t("presence.lastSeen", { time: whenText(state.lastSeenAt) }) : "";
 }

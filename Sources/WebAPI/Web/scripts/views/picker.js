@@ -3,6 +3,7 @@
 import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
 import { hasFeature } from "../features.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { knownPeople } from "../recent-people.js";
 import { request } from "../requests.js";
@@ -20,9 +21,9 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
     return new Promise((resolve) => {
         const chosen = new Map();
         const list = h("ul", { class: "rows flat picks", id: "picks" });
-        const chips = h("ul", { class: "chips", "aria-label": "Chosen people" });
+        const chips = h("ul", { class: "chips", "aria-label": t("picker.chosen") });
         const hint = h("p", { class: "hint", role: "status" });
-        const search = h("input", { id: "pick-search", type: "search", placeholder: "Name or e-mail address",
+        const search = h("input", { id: "pick-search", type: "search", placeholder: t("people.search"),
             autocomplete: "off", spellcheck: "false", enterkeyhint: "search", "aria-controls": "picks" });
         const buttons = actions.map(({ value, label, name }) => button({ name, label, class: "primary", disabled: true,
             data: { choice: value }, onclick: () => { resolve({ value, people: [...chosen.values()] }); dialog.close(); } }));
@@ -49,8 +50,8 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
                 const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await knownPeople();
                 if (mine !== turn) return;
                 shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
-                hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? `Nobody found for “${text}”.`
-                    : hasFeature("userSearch") ? "Search for people by name or e-mail address." : "People you have talked to appear here.";
+                hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? t("people.nobody", { query: text })
+                    : hasFeature("userSearch") ? t("picker.hint") : t("people.hintWithoutSearch");
             } catch (error) {
                 if (mine === turn) hint.textContent = errorMessage(error);
             }
@@ -63,9 +64,9 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
 
         const dialog = open({ id: "picker", "aria-labelledby": "picker-title", class: "dialog picker" },
             h("h2", { id: "picker-title" }, title),
-            h("div", { class: "search", data: { feature: "userSearch" } }, h("label", { for: "pick-search", class: "unseen" }, "Find people"), search),
+            h("div", { class: "search", data: { feature: "userSearch" } }, h("label", { for: "pick-search", class: "unseen" }, t("picker.find")), search),
             chips, hint, list,
-            h("div", { class: "choices" }, buttons, button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+            h("div", { class: "choices" }, buttons, button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         dialog.addEventListener("close", () => {
             clearTimeout(timer);
             turn += 1;
@@ -83,6 +84,6 @@ function pick(user, isChosen, onchange) {
 }
 
 function chip(user, remove) {
-    return button({ name: "close", label: `Remove ${user.displayName}`, class: "chip", "aria-label": `Remove ${user.displayName}`, onclick: remove },
+    return button({ name: "close", label: t("picker.removeName", { name: user.displayName }), class: "chip", "aria-label": t("picker.removeName", { name: user.displayName }), onclick: remove },
         user.displayName);
 }

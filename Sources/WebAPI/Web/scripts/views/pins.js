@@ -1,6 +1,7 @@
 // The bar of pinned messages under the head of a thread: it shows one, and each press leads to it and shows the next.
 
 import { button, h, icon } from "../dom.js";
+import { t } from "../language/texts.js";
 import { stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
@@ -11,8 +12,8 @@ export function pinsBar(thread, show) {
     const label = h("span", { class: "pin-text" });
     const count = h("span", { class: "hint" });
     const go = h("button", { type: "button", class: "pin-go", data: { action: "show-pin" }, onclick: () => press() }, icon("pin"), label, count);
-    const all = button({ name: "more", label: "All pinned messages", bare: true, class: "round quiet", data: { action: "pins" }, onclick: () => showPins(thread, show) });
-    const node = h("div", { class: "pins", hidden: true, role: "group", "aria-label": "Pinned messages" }, go, all);
+    const all = button({ name: "more", label: t("pins.all"), bare: true, class: "round quiet", data: { action: "pins" }, onclick: () => showPins(thread, show) });
+    const node = h("div", { class: "pins", hidden: true, role: "group", "aria-label": t("pins.title") }, go, all);
     /** Messages that the thread does not hold, by number. */
     const found = new Map();
     let index = 0;
@@ -37,8 +38,8 @@ export function pinsBar(thread, show) {
         const key = [message?.version, number, pins.length, thread.state.people].join();
         if (shownKey === key) return;
         shownKey = key;
-        label.replaceChildren(h("bdi", {}, visible(message ? lineOf(thread, message) : "Pinned message")));
-        count.textContent = pins.length > 1 ? `${index % pins.length + 1} of ${pins.length}` : "";
+        label.replaceChildren(h("bdi", {}, message ? lineOf(thread, message) : t("pins.pinned")));
+        count.textContent = pins.length > 1 ? t("pins.position", { number: index % pins.length + 1, count: pins.length }) : "";
     };
     return { node, draw };
 }
@@ -46,16 +47,16 @@ export function pinsBar(thread, show) {
 /** The list of pinned messages: going to one, and taking its pin away. */
 function showPins(thread, show) {
     const mayUnpin = stateOf(thread.state, thread.me) === "member";
-    const list = h("ul", { class: "rows flat", "aria-label": "Pinned messages" });
+    const list = h("ul", { class: "rows flat", "aria-label": t("pins.title") });
     const dialog = open({ id: "pins", "aria-labelledby": "pins-title", class: "dialog picker" },
-        h("h2", { id: "pins-title" }, "Pinned messages"), list, button({ label: "Close", class: "wide quiet", onclick: () => dialog.close() }));
+        h("h2", { id: "pins-title" }, t("pins.title")), list, button({ label: t("common.close"), class: "wide quiet", onclick: () => dialog.close() }));
     const row = (number) => {
-        const text = h("span", { class: "name" }, "Message");
+        const text = h("span", { class: "name" }, t("common.message"));
         thread.find(number).then((message) => text.replaceChildren(
-            h("span", { class: "state" }, h("bdi", {}, visible(thread.nameOf(message.author)))), h("bdi", {}, visible(lineOf(thread, message))))).catch(() => {});
+            h("span", { class: "state" }, h("bdi", {}, visible(thread.nameOf(message.author)))), h("bdi", {}, lineOf(thread, message)))).catch(() => {});
         return h("li", { class: "row", data: { pinned: String(number) } },
             h("button", { type: "button", class: "who", onclick: () => { dialog.close(); show(number); } }, text),
-            mayUnpin && button({ name: "close", label: "Unpin", bare: true, class: "round quiet", data: { action: "unpin" }, onclick: async () => {
+            mayUnpin && button({ name: "close", label: t("menu.unpin"), bare: true, class: "round quiet", data: { action: "unpin" }, onclick: async () => {
                 await attempt(thread.pin(number, false));
                 if (thread.state.conversation.pins.length === 0) dialog.close();
                 draw();

@@ -2,6 +2,7 @@
 
 import { credentials } from "../credentials.js";
 import { busy, button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
@@ -28,12 +29,12 @@ export function recordingMix(recording) {
         if (status === "complete" && node.dataset.status === status) return;
         node.dataset.status = status;
         node.replaceChildren(...{
-            none: () => [make("Mix everyone into one file")],
-            pending: () => [h("p", { class: "hint", role: "status" }, "Mixing everyone into one file…")],
-            complete: () => [h("div", { class: "track" }, h("span", { class: "name" }, "Everyone"),
-                h("audio", { controls: true, preload: "none", src: mix.audio.url, "aria-label": "Recording of everyone" }),
-                h("a", { href: mix.audio.url, download: "Everyone.ogg" }, "Save"))],
-            failed: () => [h("p", { class: "hint", role: "status" }, mix.failure), make("Try again")],
+            none: () => [make(t("mix.make"))],
+            pending: () => [h("p", { class: "hint", role: "status" }, t("mix.pending"))],
+            complete: () => [h("div", { class: "track" }, h("span", { class: "name" }, t("mix.everyone")),
+                h("audio", { controls: true, preload: "none", src: mix.audio.url, "aria-label": t("mix.label") }),
+                h("a", { href: mix.audio.url, download: `${t("mix.everyone")}.ogg` }, t("common.save")))],
+            failed: () => [h("p", { class: "hint", role: "status" }, mix.failure), make(t("common.tryAgain"))],
         }[status]());
     };
 

@@ -3,12 +3,13 @@
 import { authorized, serverInfo } from "../api.js";
 import { credentials } from "../credentials.js";
 import { announce, busy, button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText } from "../format.js";
 
-const files = { text: ["Text", "txt"], srt: ["SRT", "srt"], vtt: ["WebVTT", "vtt"] };
+const files = { text: "txt", srt: "srt", vtt: "vtt" };
 
 /** `name(user)` returns a display name, `listen(track, seconds)` plays a track from that position. */
 export function recordingTranscript(recording, { name, listen }) {
@@ -29,10 +30,10 @@ export function recordingTranscript(recording, { name, listen }) {
     const line = (segment, language) => {
         const track = recording.tracks[segment.track];
         return h("li", {}, h("button", { type: "button", class: "line", disabled: !track?.audio, data: { user: segment.user, start: segment.start },
-            title: "Listen from here", onclick: () => listen(segment.track, (segment.start - track.offsetMs) / 1000) },
+            title: t("transcript.listen"), onclick: () => listen(segment.track, (segment.start - track.offsetMs) / 1000) },
         h("span", { class: "at" }, clockText(segment.start)),
-        h("span", {}, h("b", {}, name(segment.user)), segment.source === "screen" && " (screen)", ": ",
-            h("span", { class: "words", lang: language }, segment.text))));
+        h("span", {}, t.rich(segment.source === "screen" ? "transcript.screenLine" : "transcript.line", { name: h("b", {}, name(segment.user)),
+            text: h("span", { class: "words", lang: language }, segment.text) }))));
     };
 
     /** Shows the segments so far, even while some are missing. */
@@ -40,13 +41,13 @@ export function recordingTranscript(recording, { name, listen }) {
         node.hidden = false;
         node.dataset.status = status;
         const isEmpty = status === "complete" && segments.length === 0;
-        const missing = segments.length > 0 ? "Part of the transcript is missing." : "There is no transcript.";
-        const message = { pending: "Transcribing…", complete: isEmpty && "No speech was recognized.",
+        const missing = segments.length > 0 ? t("transcript.missing") : t("transcript.none");
+        const message = { pending: t("transcript.pending"), complete: isEmpty && t("transcript.noSpeech"),
             failed: `${missing} ${failure?.detail ?? ""}` }[status];
         node.replaceChildren(...[
             message && h("p", { class: "hint", role: "status" }, message),
-            status === "failed" && failure?.mayRetry && transcribeButton("Try again"),
-            segments.length > 0 && h("ol", { class: "lines", "aria-label": "Transcript" }, segments.map((one) => line(one, language))),
+            status === "failed" && failure?.mayRetry && transcribeButton(t("common.tryAgain")),
+            segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one) => line(one, language))),
             status === "complete" && !isEmpty && h("div", { class: "files" },
                 Object.keys(files).map((format) => download(recording, format))),
         ].filter(Boolean));
@@ -65,7 +66,7 @@ export function recordingTranscript(recording, { name, listen }) {
             if (mine !== turn) return;
             node.hidden = false;
             node.dataset.status = "none";
-            node.replaceChildren(hasNotBeenRequested ? transcribeButton("Transcribe") : h("p", { class: "hint" }, errorMessage(error)));
+            node.replaceChildren(hasNotBeenRequested ? transcribeButton(t("transcript.make")) : h("p", { class: "hint" }, errorMessage(error)));
         }
     };
     const unsubscribe = [
@@ -87,13 +88,13 @@ export function recordingTranscript(recording, { name, listen }) {
 
 /** The file needs authorization, so that it cannot be a plain link. */
 function download(recording, format) {
-    const [label, ending] = files[format];
-    const control = button({ label, class: "link", data: { format }, onclick: () => busy(control, async () => {
+    const ending = files[format];
+    const control = button({ label: t(`files.${format}`), class: "link", data: { format }, onclick: () => busy(control, async () => {
         const text = await authorized("GET", `/v1/recordings/${recording.id}/transcript/${format}`, undefined, { isText: true });
         const url = URL.createObjectURL(new Blob([text]));
         h("a", { href: url, download: `${recording.startedAt.slice(0, 16).replace(":", ".")}.${ending}` }).click();
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
-        announce("Saved");
+        announce(t("transcript.saved"));
     }, (error) => toast(errorMessage(error), { error: true })) });
     return control;
 }

@@ -2,6 +2,7 @@
 
 import { credentials } from "../credentials.js";
 import { announce, button, h, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
@@ -10,23 +11,18 @@ import { ask, open } from "./dialogs.js";
 import { recordingMix } from "./recording-mix.js";
 import { recordingTranscript } from "./recording-transcript.js";
 
-const states = {
-    ongoing: "Still recording.",
-    longest: "Ended at the maximum length.",
-    failed: "Ended early because of an error.",
-    interrupted: "Ended early because the server stopped.",
-    quota_exceeded: "Ended early because the storage of the person who started it was full.",
-};
+/** States of a recording, and reasons for its end, that are explained. */
+const states = ["ongoing", "longest", "failed", "interrupted", "quota_exceeded"];
 
 /** Shows the recordings of a call. */
 export async function showRecordings(call) {
-    const list = h("div", { class: "recordings" }, h("p", { role: "status" }, "Loading…"));
+    const list = h("div", { class: "recordings" }, h("p", { role: "status" }, t("recordings.loading")));
     const dialog = open({ "aria-labelledby": "recordings-title", id: "recordings" },
-        h("h2", { id: "recordings-title", tabindex: "-1" }, "Recordings"), list,
-        button({ name: "close", label: "Close", bare: true, class: "round quiet corner", onclick: () => dialog.close() }));
+        h("h2", { id: "recordings-title", tabindex: "-1" }, t("recordings.title")), list,
+        button({ name: "close", label: t("common.close"), bare: true, class: "round quiet corner", onclick: () => dialog.close() }));
     try {
         const { recordings } = await request("calls.recordings", { call: call.id });
-        const nothing = h("p", { class: "hint" }, "No recordings left.");
+        const nothing = h("p", { class: "hint" }, t("recordings.none"));
         // Somebody else deletes one, or it expires.
         const unsubscribe = realtime.on("change", ({ stream, type, data }) => {
             if (stream !== `user:${credentials.user?.id}` || type !== "recording.removed") return;
@@ -41,9 +37,10 @@ export async function showRecordings(call) {
 
 /** `gone` is called when the recording was deleted. */
 function recordingPart(call, recording, gone) {
-    const name = (user) => call.participants.find((one) => one.user === user)?.displayName ?? "Somebody";
+    const name = (user) => call.participants.find((one) => one.user === user)?.displayName ?? t("common.somebody");
     const length = recording.endedAt && lengthText(Date.parse(recording.endedAt) - Date.parse(recording.startedAt));
-    const note = [states[recording.reason] ?? states[recording.status], recording.failure].filter(Boolean).join(" ");
+    const state = states.find((one) => one === recording.reason) ?? states.find((one) => one === recording.status);
+    const note = [state && t(`recordingStates.${state}`), recording.failure].filter(Boolean).join(" ");
     const rows = recording.tracks.map((track) => track.audio && trackRow(name(track.user), track));
     const players = rows.map((row) => row?.querySelector("audio"));
     const listen = (track, seconds) => {
@@ -57,13 +54,13 @@ function recordingPart(call, recording, gone) {
     const mix = hasAudio && recordingMix(recording);
     const transcript = recording.status !== "ongoing" && recordingTranscript(recording, { name, listen });
     const remove = async () => {
-        const sure = await ask({ title: "Delete this recording?", danger: true,
-            text: "Nobody who was in the call can hear or read it any more.", choices: [{ value: "delete", label: "Delete" }] });
+        const sure = await ask({ title: t("recordings.deleteSure"), danger: true,
+            text: t("recordings.deleteConsequence"), choices: [{ value: "delete", label: t("common.delete") }] });
         if (!sure) return;
         try {
             await request("recordings.remove", { recording: recording.id });
             leave();
-            announce("Deleted");
+            announce(t("recordings.deleted"));
         } catch (error) { toast(errorMessage(error), { error: true }); }
     };
     const leave = () => {
@@ -81,9 +78,9 @@ function recordingPart(call, recording, gone) {
     const node = h("section", { class: "recording", data: { recording: recording.id, status: recording.status } },
         h("div", { class: "recording-head" },
             h("h3", {}, [whenText(recording.startedAt), length].filter(Boolean).join(" · ")),
-            isMine && button({ name: "trash", label: "Delete this recording", bare: true, class: "round quiet",
+            isMine && button({ name: "trash", label: t("recordings.deleteLabel"), bare: true, class: "round quiet",
                 data: { action: "delete-recording" }, onclick: remove })),
-        h("p", { class: "hint" }, `Recorded by ${name(recording.by)}`, note && `. ${note}`),
+        h("p", { class: "hint" }, note ? t("recordings.byWithNote", { name: name(recording.by), note }) : t("recordings.by", { name: name(recording.by) })),
         h("ul", { class: "tracks" }, rows),
         mix && mix.node,
         transcript && transcript.node);
@@ -91,10 +88,10 @@ function recordingPart(call, recording, gone) {
 }
 
 function trackRow(name, track) {
-    const source = track.source === "screen" ? `${name}’s screen` : name;
+    const source = track.source === "screen" ? t("tile.screen", { name }) : name;
     const { url } = track.audio;
     return h("li", { class: "track", data: { user: track.user } },
-        h("span", { class: "name" }, source, track.offsetMs >= 1000 && h("span", { class: "hint" }, ` from ${clockText(track.offsetMs)}`)),
-        h("audio", { controls: true, preload: "none", src: url, "aria-label": `Recording of ${source}` }),
-        h("a", { href: url, download: `${source}.ogg` }, "Save"));
+        h("span", { class: "name" }, source, track.offsetMs >= 1000 && h("span", { class: "hint" }, " ", t("recordings.from", { time: clockText(track.offsetMs) }))),
+        h("audio", { controls: true, preload: "none", src: url, "aria-label": t("recordings.of", { name: source }) }),
+        h("a", { href: url, download: `${source}.ogg` }, t("common.save")));
 }

@@ -2,6 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { onceAFrame } from "../frames.js";
+import { t } from "../language/texts.js";
 import { stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
@@ -14,22 +15,22 @@ import { timeText, whenText } from "../format.js";
 /** `show(number)` leads to a message in the conversation. */
 export function openReplies(thread, root, show) {
     const nodes = new Nodes();
-    const list = h("ol", { class: "replies", "aria-label": "Replies" });
+    const list = h("ol", { class: "replies", "aria-label": t("replies.list") });
     const first = h("div", { class: "root" });
-    const earlier = button({ label: "Show earlier replies", class: "quiet wide", hidden: true, data: { action: "earlier-replies" }, onclick: () => attempt(load()) });
+    const earlier = button({ label: t("replies.earlier"), class: "quiet wide", hidden: true, data: { action: "earlier-replies" }, onclick: () => attempt(load()) });
     const writing = composer(thread, { root });
     /** What pages have; of copies the thread's own may be newer. */
     const held = new Map();
     let rootMessage;
     let before;
-    const scroller = h("div", { class: "replies-scroller", tabindex: "0", role: "region", "aria-label": "Thread" }, first, earlier, list);
+    const scroller = h("div", { class: "replies-scroller", tabindex: "0", role: "region", "aria-label": t("replies.title") }, first, earlier, list);
     const dialog = open({ id: "replies", "aria-labelledby": "replies-title", class: "dialog replies-dialog" },
-        h("div", { class: "panel-head" }, h("h2", { id: "replies-title" }, "Thread"),
-            button({ name: "close", label: "Close", bare: true, class: "round quiet", data: { action: "close" }, onclick: () => dialog.close() })),
+        h("div", { class: "panel-head" }, h("h2", { id: "replies-title" }, t("replies.title")),
+            button({ name: "close", label: t("common.close"), bare: true, class: "round quiet", data: { action: "close" }, onclick: () => dialog.close() })),
         scroller, writing.node);
 
-    const item = (message) => h("article", { class: "reply", "aria-label": `${thread.nameOf(message.author)}, ${whenText(message.sentAt)}`, data: { number: String(message.number) } },
-        h("p", { class: "reply-head" }, h("bdi", { class: "author" }, visible(message.author === thread.me ? "You" : thread.nameOf(message.author))),
+    const item = (message) => h("article", { class: "reply", "aria-label": t("message.label", { name: thread.nameOf(message.author), time: whenText(message.sentAt) }), data: { number: String(message.number) } },
+        h("p", { class: "reply-head" }, h("bdi", { class: "author" }, message.author === thread.me ? t("common.you") : visible(thread.nameOf(message.author))),
             h("time", { datetime: message.sentAt }, timeText(message.sentAt))), content(thread, message));
     const node = (message) => nodes.node(message.number, [message, thread.state.people], () => h("li", {}, item(message)));
 
@@ -43,7 +44,7 @@ export function openReplies(thread, root, show) {
         nodes.sweep();
         rootMessage = messages[root] ?? rootMessage;
         if (rootMessage) {
-            first.replaceChildren(item(rootMessage), button({ label: "Show in the chat", class: "link small", data: { action: "show-root" },
+            first.replaceChildren(item(rootMessage), button({ label: t("replies.showInChat"), class: "link small", data: { action: "show-root" },
                 onclick: () => { dialog.close(); show(root); } }));
         }
         writing.node.hidden = stateOf(thread.state, thread.me) !== "member";

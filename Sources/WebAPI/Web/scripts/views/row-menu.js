@@ -3,6 +3,7 @@
 import { button, h, toast } from "../dom.js";
 import { whenText } from "../format.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { isMuted, unreadOf } from "../state/inbox.js";
 import { muteChoices } from "../state/later.js";
@@ -19,14 +20,14 @@ export function rowActions(row) {
     const { unread, isMarked } = unreadOf(inbox.state, row);
     const muted = isMuted(membership);
     return [
-        isMember && { action: "mute", name: muted ? "bell" : "muted", label: muted ? mutedText(membership) : "Mute",
+        isMember && { action: "mute", name: muted ? "bell" : "muted", label: muted ? mutedText(membership) : t("rowMenu.mute"),
             run: () => muted ? keep({ muted: null }) : mute(row) },
-        { action: "pin", name: "pin", label: membership.pinned ? "Unpin" : "Pin", run: () => keep({ pinned: !membership.pinned }) },
-        { action: "archive", name: "archive", label: membership.archived ? "Move out of the archive" : "Archive", run: () => archive(row) },
-        isMember && { action: "unread", name: "chat", label: unread > 0 || isMarked ? "Mark as read" : "Mark as unread", run: () => toggleUnread(row) },
-        { action: "clear", name: "trash", label: "Clear this chat", style: "quiet danger-text", run: () => clear(row) },
-        { action: "delete", name: "trash", label: "Delete this chat", style: "quiet danger-text", run: () => remove(row) },
-        conversation.kind === "group" && isMember && { action: "leave", name: "signOut", label: "Leave", style: "quiet danger-text", run: () => leave(row) },
+        { action: "pin", name: "pin", label: membership.pinned ? t("menu.unpin") : t("menu.pin"), run: () => keep({ pinned: !membership.pinned }) },
+        { action: "archive", name: "archive", label: membership.archived ? t("rowMenu.unarchive") : t("rowMenu.archive"), run: () => archive(row) },
+        isMember && { action: "unread", name: "chat", label: unread > 0 || isMarked ? t("rowMenu.markRead") : t("rowMenu.markUnread"), run: () => toggleUnread(row) },
+        { action: "clear", name: "trash", label: t("rowMenu.clear"), style: "quiet danger-text", run: () => clear(row) },
+        { action: "delete", name: "trash", label: t("rowMenu.delete"), style: "quiet danger-text", run: () => remove(row) },
+        conversation.kind === "group" && isMember && { action: "leave", name: "signOut", label: t("rowMenu.leave"), style: "quiet danger-text", run: () => leave(row) },
     ].filter(Boolean);
 }
 
@@ -35,27 +36,27 @@ export function showRowMenu(row) {
         h("h2", { id: "row-menu-title" }, h("bdi", {}, visible(titleOf(row)))),
         h("div", { class: "items" }, rowActions(row).map(({ action, name, label, style = "quiet", run }) =>
             button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } }))),
-        button({ label: "Cancel", class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
+        button({ label: t("common.cancel"), class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
 }
 
-function mutedText({ muted }) { return muted.until ? `Unmute (muted until ${whenText(muted.until)})` : "Unmute"; }
+function mutedText({ muted }) { return muted.until ? t("rowMenu.unmuteFrom", { time: whenText(muted.until) }) : t("rowMenu.unmute"); }
 
 async function mute(row) {
     const choices = muteChoices(new Date());
-    const dialog = open({ id: "mute", "aria-labelledby": "mute-title", class: "dialog menu" }, h("h2", { id: "mute-title" }, "Mute"),
-        h("p", { class: "hint" }, "Messages that mention you still count."),
-        h("div", { class: "items" }, choices.map(({ label, until }) => button({ name: "muted", label, class: "item quiet", data: { mute: label },
+    const dialog = open({ id: "mute", "aria-labelledby": "mute-title", class: "dialog menu" }, h("h2", { id: "mute-title" }, t("rowMenu.mute")),
+        h("p", { class: "hint" }, t("rowMenu.mentionsHint")),
+        h("div", { class: "items" }, choices.map(({ name, until }) => button({ name: "muted", label: t(`mute.${name}`), class: "item quiet", data: { mute: name },
             onclick: () => {
                 dialog.close();
                 attempt(inbox.keep(row.id, { muted: { mentions: true, ...(until && { until: until.toISOString() }) } }));
             } }))),
-        button({ label: "Cancel", class: "wide soft", onclick: () => dialog.close() }));
+        button({ label: t("common.cancel"), class: "wide soft", onclick: () => dialog.close() }));
 }
 
 async function archive(row) {
     const archived = !row.membership.archived;
     if (!await attempt(inbox.keep(row.id, { archived }))) return;
-    toast(archived ? "Archived." : "Moved to your chats.", { action: { label: "Undo", run: () => attempt(inbox.keep(row.id, { archived: !archived })) } });
+    toast(archived ? t("rowMenu.archived") : t("rowMenu.unarchived"), { action: { label: t("rowMenu.undo"), run: () => attempt(inbox.keep(row.id, { archived: !archived })) } });
 }
 
 async function toggleUnread(row) {
@@ -69,21 +70,21 @@ async function toggleUnread(row) {
 }
 
 async function clear(row) {
-    const sure = await ask({ title: `Clear ${titleOf(row)}?`, danger: true, text: "All messages in it are gone for you, for ever. Others keep them.",
-        choices: [{ value: "clear", label: "Clear" }] });
+    const sure = await ask({ title: t("rowMenu.clearName", { name: titleOf(row) }), danger: true, text: t("rowMenu.clearConsequence"),
+        choices: [{ value: "clear", label: t("rowMenu.clearNow") }] });
     if (sure) await attempt(request("conversations.clear", { conversation: row.id }));
 }
 
 async function remove(row) {
-    const sure = await ask({ title: `Delete ${titleOf(row)}?`, danger: true,
-        text: "All messages in it are gone for you, for ever, and it leaves your list until something new is in it. Others keep them.",
-        choices: [{ value: "delete", label: "Delete" }] });
+    const sure = await ask({ title: t("rowMenu.deleteName", { name: titleOf(row) }), danger: true,
+        text: t("rowMenu.deleteConsequence"),
+        choices: [{ value: "delete", label: t("common.delete") }] });
     if (sure && await attempt(request("conversations.delete", { conversation: row.id, for: "me" }))) leavePage(row);
 }
 
 async function leave(row) {
-    const sure = await ask({ title: "Leave the group?", danger: true, text: "You keep what you have seen.",
-        choices: [{ value: "leave", label: "Leave" }] });
+    const sure = await ask({ title: t("rowMenu.leaveSure"), danger: true, text: t("rowMenu.leaveConsequence"),
+        choices: [{ value: "leave", label: t("rowMenu.leave") }] });
     if (sure && await attempt(request("members.leave", { conversation: row.id }))) leavePage(row);
 }
 

@@ -2,6 +2,7 @@
 
 import { button, h, icon, toast } from "../dom.js";
 import { randomID } from "../identity.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { laterChoices, localText } from "../state/later.js";
@@ -25,23 +26,23 @@ function askTime(title, at) {
         const form = h("form", { class: "ask-form", onsubmit: (event) => {
             event.preventDefault();
             const date = new Date(input.value);
-            if (date.getTime() < Date.now() + LEAST) return toast("Choose a time that is still to come.", { error: true });
+            if (date.getTime() < Date.now() + LEAST) return toast(t("scheduled.future"), { error: true });
             take(date);
-        } }, h("div", { class: "field" }, h("label", { for: "field-time" }, "Date and time"), input),
-        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "time" } }, "Send then"),
-            button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        } }, h("div", { class: "field" }, h("label", { for: "field-time" }, t("scheduled.time")), input),
+        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "time" } }, t("scheduled.sendThen")),
+            button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         const dialog = open({ id: "send-time", "aria-labelledby": "send-time-title" }, h("h2", { id: "send-time-title" }, title),
-            h("div", { class: "items" }, laterChoices(now).map(({ label, time }) => button({ name: "clock", label, class: "item quiet",
-                data: { later: localText(time) }, onclick: () => take(time) }, `${label}, ${whenText(time.toISOString())}`))), form);
+            h("div", { class: "items" }, laterChoices(now).map(({ name, time }) => button({ name: "clock", label: t(`later.${name}`), class: "item quiet",
+                data: { later: localText(time) }, onclick: () => take(time) }, t("scheduled.choice", { choice: t(`later.${name}`), time: whenText(time.toISOString()) })))), form);
         dialog.addEventListener("close", () => resolve(undefined));
     });
 }
 
 /** Asks for a time, and has the message sent then. Resolves to whether it waits. */
 export async function sendLater(thread, message) {
-    const time = await askTime("Send later");
+    const time = await askTime(t("composer.sendLater"));
     if (!time || !await attempt(thread.schedule(message, time, randomID()))) return false;
-    toast(`It is sent ${whenText(time.toISOString())}.`);
+    toast(t("scheduled.isSent", { time: whenText(time.toISOString()) }));
     return true;
 }
 
@@ -58,7 +59,7 @@ export function scheduledLine(thread) {
             key = `${count} ${failed}`;
             show.hidden = count === 0;
             show.classList.toggle("danger-text", failed > 0);
-            const text = `${count === 1 ? "1 message is" : `${count} messages are`} sent later${failed > 0 ? `, ${failed} could not be sent` : ""}`;
+            const text = [t("scheduled.count", { count }), failed > 0 && t("scheduled.failed", { count: failed })].filter(Boolean).join("");
             show.replaceChildren(icon(failed > 0 ? "alert" : "clock"), h("span", {}, text));
         },
     };
@@ -66,7 +67,7 @@ export function scheduledLine(thread) {
 
 /** The list of those that wait: changing, sending and deleting one. */
 async function showScheduled(thread) {
-    const list = h("ul", { class: "rows flat", "aria-label": "Messages that are sent later" });
+    const list = h("ul", { class: "rows flat", "aria-label": t("scheduled.list") });
     const nameOf = (user) => thread.nameOf(user);
     const load = async () => {
         const { scheduled } = await request("scheduled.list", { conversation: thread.id });
@@ -79,25 +80,25 @@ async function showScheduled(thread) {
     });
     const row = (one) => h("li", { class: "row scheduled-row", data: { scheduled: one.clientID } },
         h("div", { class: "name" }, h("span", { class: "text", dir: "auto" }, visible(decoded(one.text, nameOf).text)),
-            h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? `Not sent: ${one.failure.detail}` : whenText(one.sendAt))),
+            h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? t("scheduled.notSent", { reason: one.failure.detail }) : whenText(one.sendAt))),
         h("div", { class: "pair" },
-            button({ name: "edit", label: "Change the text", bare: true, class: "round quiet", data: { action: "change-text" }, onclick: async () => {
-                const text = await askLines("Change the message", one, nameOf);
+            button({ name: "edit", label: t("scheduled.changeText"), bare: true, class: "round quiet", data: { action: "change-text" }, onclick: async () => {
+                const text = await askLines(t("scheduled.changeMessage"), one, nameOf);
                 if (text) act("scheduled.update", one, { text });
             } }),
-            button({ name: "clock", label: "Change the time", bare: true, class: "round quiet", data: { action: "change-time" }, onclick: async () => {
-                const time = await askTime("Change the time", new Date(one.sendAt));
+            button({ name: "clock", label: t("scheduled.changeTime"), bare: true, class: "round quiet", data: { action: "change-time" }, onclick: async () => {
+                const time = await askTime(t("scheduled.changeTime"), new Date(one.sendAt));
                 if (time) act("scheduled.update", one, { sendAt: time.toISOString() });
             } }),
-            button({ name: "send", label: "Send now", bare: true, class: "round quiet", data: { action: "send-now" },
+            button({ name: "send", label: t("scheduled.sendNow"), bare: true, class: "round quiet", data: { action: "send-now" },
                 onclick: () => act("scheduled.update", one, { sendAt: null }) }),
-            button({ name: "trash", label: "Delete", bare: true, class: "round quiet danger-text", data: { action: "delete-scheduled" }, onclick: async () => {
-                const sure = await ask({ title: "Delete this message?", danger: true, choices: [{ value: "delete", label: "Delete" }] });
+            button({ name: "trash", label: t("common.delete"), bare: true, class: "round quiet danger-text", data: { action: "delete-scheduled" }, onclick: async () => {
+                const sure = await ask({ title: t("scheduled.deleteSure"), danger: true, choices: [{ value: "delete", label: t("common.delete") }] });
                 if (sure) act("scheduled.delete", one);
             } })));
     const dialog = open({ id: "scheduled", "aria-labelledby": "scheduled-title", class: "dialog picker" },
-        h("h2", { id: "scheduled-title" }, "Sent later"), list,
-        button({ label: "Close", class: "wide quiet", data: { action: "close" }, onclick: () => dialog.close() }));
+        h("h2", { id: "scheduled-title" }, t("scheduled.title")), list,
+        button({ label: t("common.close"), class: "wide quiet", data: { action: "close" }, onclick: () => dialog.close() }));
     try { await load(); } catch (error) { report(error); }
 }
 
@@ -110,9 +111,9 @@ function askLines(title, { text }, nameOf) {
             event.preventDefault();
             resolve(encoded(input.value, mentions).trim());
             dialog.close();
-        } }, h("div", { class: "field" }, h("label", { for: "field-lines" }, "Message"), input),
-        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "save" } }, "Save"),
-            button({ label: "Cancel", class: "quiet", onclick: () => dialog.close() })));
+        } }, h("div", { class: "field" }, h("label", { for: "field-lines" }, t("common.message")), input),
+        h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "save" } }, t("common.save")),
+            button({ label: t("common.cancel"), class: "quiet", onclick: () => dialog.close() })));
         const dialog = open({ id: "lines", "aria-labelledby": "lines-title" }, h("h2", { id: "lines-title" }, title), form);
         dialog.addEventListener("close", () => resolve(undefined));
     });

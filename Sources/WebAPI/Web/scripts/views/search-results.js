@@ -5,6 +5,7 @@ import { h } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { shortWhenText } from "../format.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { excerpt, nameMatches } from "../state/found.js";
@@ -41,15 +42,16 @@ export function searchResults() {
 
     const messageRow = ({ message, matches }, people) => {
         const row = inbox.row(message.conversation);
-        const author = message.author === credentials.user.id ? "You" : people[message.author]?.displayName ?? "Somebody";
+        const author = message.author === credentials.user.id ? t("common.you") : people[message.author]?.displayName ?? t("common.somebody");
         const where = row ? titleOf(row) : author;
         const text = message.text ?? message.voice?.transcript?.text ?? "";
         return h("li", { class: "row", data: { found: "message", number: String(message.number) } },
             h("a", { class: "who", href: `#/c/${message.conversation}/${message.number}` },
                 h("span", { class: "name" },
                     h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(where)), h("time", { class: "when", datetime: message.sentAt }, shortWhenText(message.sentAt))),
-                    h("span", { class: "state found" }, h("span", {}, where === author ? "" : [h("bdi", {}, visible(author)), ": "],
-                        h("bdi", {}, marked(excerpt(text, matches))))))));
+                    h("span", { class: "state found" }, h("span", {},
+                        where === author ? h("bdi", {}, marked(excerpt(text, matches)))
+                            : t.rich("search.line", { author: h("bdi", {}, visible(author)), text: h("bdi", {}, marked(excerpt(text, matches))) }))))));
     };
 
     const load = async (query) => {
@@ -59,9 +61,9 @@ export function searchResults() {
         const show = (isComplete) => {
             const known = new Set(rows.map((row) => row.person?.id));
             const people = found.people.filter((user) => user.id !== credentials.user.id && !known.has(user.id));
-            const parts = [section("Chats", rows.map((row) => chatRow(row, query))), section("People", people.map((user) => personRow(user, query))),
-                section("Messages", found.messages.map((one) => messageRow(one, found.authors)))].filter(Boolean);
-            said.textContent = parts.length > 0 ? "" : !isComplete ? "Searching…" : found.error ? errorMessage(found.error) : `Nothing found for “${query}”.`;
+            const parts = [section(t("chats.list"), rows.map((row) => chatRow(row, query))), section(t("people.title"), people.map((user) => personRow(user, query))),
+                section(t("feed.messages"), found.messages.map((one) => messageRow(one, found.authors)))].filter(Boolean);
+            said.textContent = parts.length > 0 ? "" : !isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query });
             node.replaceChildren(said, ...parts.flat());
         };
         show(query.length < LEAST);

@@ -2,6 +2,7 @@
 
 import { busy, button, h, icon, toast } from "../dom.js";
 import { friends } from "../friends.js";
+import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -17,18 +18,18 @@ export function devicesSection() {
             deviceRow(device, sessions.filter((session) => session.device?.id === device.id), load)));
     };
     load().catch(report);
-    return section("Devices", h("p", { class: "hint" }, "Where you are signed in."), list);
+    return section("devices", t("devices.title"), h("p", { class: "hint" }, t("settings.devicesHint")), list);
 }
 
 function deviceRow(device, sessions, reload) {
     const current = device.current || sessions.some((session) => session.current);
-    const seen = current ? "This device" : device.lastSeenAt ? `Last used ${whenText(device.lastSeenAt)}` : "";
+    const seen = current ? t("settings.thisDevice") : device.lastSeenAt ? t("settings.lastUsed", { time: whenText(device.lastSeenAt) }) : "";
     // The sessions come in the order of their last use.
     const state = [seen, clientText(sessions.find((session) => session.client))].filter(Boolean).join(" · ");
     const revoke = (event) => busy(event.target.closest("button"), async () => {
-        if (!await ask({ title: `Sign out ${device.name}?`, choices: [{ value: true, label: "Sign out" }], danger: true })) return;
+        if (!await ask({ title: t("settings.signOutDeviceSure", { name: device.name }), choices: [{ value: true, label: t("settings.signOut") }], danger: true })) return;
         await request("devices.revoke", { device: device.id });
-        toast(`${device.name} is signed out.`);
+        toast(t("settings.deviceIsSignedOut", { name: device.name }));
         await reload();
     }, report);
     return h("li", { class: "row", data: { device: device.id, current: String(Boolean(current)) } },
@@ -36,8 +37,8 @@ function deviceRow(device, sessions, reload) {
             h("span", { class: "name" }, device.name, h("span", { class: "state" }, state),
                 sessions.filter((session) => !session.current).length > 0 && sessions.length > 1
                     && sessionList(sessions, reload))),
-        !current && button({ label: "Sign out", class: "small quiet danger-text", data: { action: "revoke-device" },
-            "aria-label": `Sign out ${device.name}`, onclick: revoke }));
+        !current && button({ label: t("settings.signOut"), class: "small quiet danger-text", data: { action: "revoke-device" },
+            "aria-label": t("settings.signOutDevice", { name: device.name }), onclick: revoke }));
 }
 
 /** The program that last connected with a session, as it named itself. */
@@ -46,11 +47,11 @@ function clientText(session) {
 }
 
 function sessionList(sessions, reload) {
-    return h("details", { class: "sessions" }, h("summary", {}, `${sessions.length} sign-ins`),
+    return h("details", { class: "sessions" }, h("summary", {}, t("settings.sessions", { count: sessions.length })),
         h("ul", {}, sessions.map((session) => h("li", { data: { session: session.id } },
-            h("span", {}, [session.current ? "This one" : `Since ${whenText(session.createdAt)}`, clientText(session)]
+            h("span", {}, [session.current ? t("settings.thisSession") : t("settings.since", { time: whenText(session.createdAt) }), clientText(session)]
                 .filter(Boolean).join(" · ")),
-            !session.current && button({ label: "End", class: "link", data: { action: "revoke-session" },
+            !session.current && button({ label: t("settings.endSession"), class: "link", data: { action: "revoke-session" },
                 onclick: (event) => busy(event.target.closest("button"), async () => {
                     await request("sessions.revoke", { session: session.id });
                     await reload();
@@ -59,19 +60,19 @@ function sessionList(sessions, reload) {
 
 export function blockedSection() {
     const list = h("ul", { class: "rows flat", id: "blocked" });
-    const nobody = h("p", { class: "hint" }, "Nobody is blocked.");
+    const nobody = h("p", { class: "hint" }, t("settings.nobodyBlocked"));
     const load = async () => {
         const { users } = await request("blocks.list");
         nobody.hidden = users.length > 0;
         list.replaceChildren(...users.map((user) => h("li", { class: "row", data: { user: user.id } },
             h("div", { class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)),
-            button({ label: "Unblock", class: "small quiet", data: { action: "unblock" },
-                "aria-label": `Unblock ${user.displayName}`,
+            button({ label: t("common.unblock"), class: "small quiet", data: { action: "unblock" },
+                "aria-label": t("settings.unblockName", { name: user.displayName }),
                 onclick: (event) => busy(event.target.closest("button"), async () => {
                     await friends.unblock(user.id);
                     await load();
                 }, report) }))));
     };
     load().catch(report);
-    return section("Blocked people", nobody, list);
+    return section("blocked-people", t("settings.blockedPeople"), nobody, list);
 }

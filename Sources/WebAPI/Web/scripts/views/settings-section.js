@@ -5,7 +5,8 @@ import { errorMessage } from "../problems.js";
 
 export const report = (error) => toast(errorMessage(error), { error: true });
 
-export function section(title, ...content) {
-    const id = `section-${title.toLowerCase().replace(/\W+/g, "-")}`;
+/** `name` is part of its id: the title is another one in each language. */
+export function section(name, title, ...content) {
+    const id = `section-${name}`;
     return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id }, title), content);
 }

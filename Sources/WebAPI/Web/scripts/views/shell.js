@@ -4,6 +4,7 @@ import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
 import { button, h, icon } from "../dom.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { realtime } from "../realtime.js";
 import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
@@ -19,11 +20,11 @@ import { joinCall } from "./start-call.js";
 import { openSwitcher } from "./switcher.js";
 
 const pages = {
-    people: { label: "People", name: "people", make: peoplePage },
-    chats: { label: "Chats", name: "chat", make: chatsPage },
-    history: { label: "History", name: "history", make: historyPage },
-    diagnostics: { label: "Connection", name: "signal", make: diagnosticsPage },
-    settings: { label: "Settings", name: "settings", make: settingsPage },
+    people: { name: "people", make: peoplePage },
+    chats: { name: "chat", make: chatsPage },
+    history: { name: "history", make: historyPage },
+    diagnostics: { name: "signal", make: diagnosticsPage },
+    settings: { name: "settings", make: settingsPage },
 };
 
 /** Pages without a navigation entry of their own: each belongs under one. */
@@ -34,17 +35,17 @@ let stop = () => {};
 export function showShell(root) {
     stop();
     const main = h("main", { id: "main", tabindex: "-1" });
-    const links = Object.entries(pages).map(([key, { label, name }]) =>
-        h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, label)));
-    const me = h("a", { class: "me", href: "#/settings", "aria-label": "Your profile" });
-    const open = h("div", { id: "open-calls", "aria-label": "Calls you can join", role: "region", hidden: true });
+    const links = Object.entries(pages).map(([key, { name }]) =>
+        h("a", { href: `#/${key}`, class: "nav-link", data: { nav: key } }, icon(name), h("span", {}, t(`pages.${key}`))));
+    const me = h("a", { class: "me", href: "#/settings", "aria-label": t("shell.profile") });
+    const open = h("div", { id: "open-calls", "aria-label": t("shell.callsToJoin"), role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     const update = h("p", { id: "update", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
-            h("a", { class: "home", href: "#/people", "aria-label": "Switchboard, home" },
+            h("a", { class: "home", href: "#/people", "aria-label": t("shell.home") },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
-            h("nav", { "aria-label": "Main" }, links), me),
+            h("nav", { "aria-label": t("shell.main") }, links), me),
         h("div", { class: "column" }, banner, update, open, main)));
 
     let page;
@@ -108,11 +109,10 @@ function watchOpenCalls(region) {
             const me = credentials.user?.id;
             const there = othersOf(call, me).filter((one) => one.state === "joined");
             const isElsewhere = call.participants.some((one) => one.user === me && one.state === "joined");
-            const who = there.length > 0 ? namesOf(there) : "Your other device";
+            const who = there.length > 0 ? namesOf(there) : t("shell.otherDevice");
             return h("div", { class: "open-call", data: { call: call.id } }, icon(call.kind === "video" ? "video" : "phone"),
-                h("p", {}, h("b", {}, who), isElsewhere ? " and you on another device" : "",
-                    there.length + Number(isElsewhere) === 1 ? " is in a call" : " are in a call"),
-                button({ label: isElsewhere ? "Continue here" : "Join", class: "go pill", data: { action: "join" },
+                h("p", {}, t.rich(isElsewhere ? "openCall.withYou" : "openCall.others", { count: there.length, names: h("b", {}, who) })),
+                button({ label: isElsewhere ? t("shell.continueHere") : t("shell.join"), class: "go pill", data: { action: "join" },
                     onclick: () => joinCall(call) }));
         }));
     };
@@ -127,7 +127,7 @@ function watchUnread(link) {
     const show = () => {
         const unread = unreadConversations(inbox.state);
         count.hidden = unread === 0;
-        count.replaceChildren(String(unread), h("span", { class: "unseen" }, " unread"));
+        count.replaceChildren(String(unread), " ", h("span", { class: "unseen" }, t("shell.unread")));
         document.title = unread === 0 ? "Switchboard" : `(${unread}) Switchboard`;
     };
     show();

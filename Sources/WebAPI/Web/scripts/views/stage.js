@@ -2,6 +2,7 @@
 
 import { calls } from "../calls.js";
 import { announce, toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { player } from "../ring.js";
 import { progress } from "../format.js";
 import { CallView } from "./call-view.js";
@@ -9,11 +10,16 @@ import { CallView } from "./call-view.js";
 /** How long the end of a call is shown, in milliseconds. A screen with "call again" stays until it is closed. */
 const END_SCREEN_TIME = 4_000;
 
+let refresh = () => {};
+
+/** Draws the call's screen anew, in another language. */
+export const refreshCalls = () => refresh();
+
 export function showCalls(stage) {
     let view;
-    const show = () => {
+    const show = ({ isAnew = false } = {}) => {
         const call = calls.current;
-        if (view?.call !== call) {
+        if (view?.call !== call || isAnew && call) {
             view?.close();
             view = call ? new CallView(call) : undefined;
             stage.replaceChildren(...(view ? [view.node] : []));
@@ -24,13 +30,14 @@ export function showCalls(stage) {
         view?.showHeld(calls.active.slice(1).filter((other) => other.phase !== "ended"));
         updateTone(calls.current);
     };
-    calls.on("calls", show);
+    refresh = () => show({ isAnew: true });
+    calls.on("calls", () => show());
     calls.on("ended", (call) => {
         const isBehind = call !== calls.current;
-        const isPlain = ["Call ended", "Cancelled", "You left the call"].includes(call.ending);
+        const isPlain = [t("ending.ended"), t("ending.cancelled"), t("ending.left")].includes(call.ending);
         const others = calls.active.some((other) => other !== call && other.phase !== "ended");
         if (isBehind || others) {
-            toast(`${call.title}: ${call.ending}`);
+            toast(t("ending.of", { name: call.title, ending: call.ending }));
             return calls.remove(call);
         }
         if (isPlain) setTimeout(() => calls.remove(call), END_SCREEN_TIME);

@@ -2,6 +2,7 @@
 
 import { calls } from "../calls.js";
 import { toast } from "../dom.js";
+import { t } from "../language/texts.js";
 import { Problem, errorMessage } from "../problems.js";
 import { ask } from "./dialogs.js";
 
@@ -23,8 +24,8 @@ async function withCallInProgress(verb, work, other) {
         await work(other);
     } catch (error) {
         if (error instanceof Problem && error.type === "conflict" && !other) {
-            const choice = await ask({ title: "You are already in a call", text: error.detail, choices: [
-                { value: "hold", label: `Hold it and ${verb}` }, { value: "end", label: `End it and ${verb}` },
+            const choice = await ask({ title: t("start.inCall"), text: error.detail, choices: [
+                { value: "hold", label: t(`holdAnd.${verb}`) }, { value: "end", label: t(`endAnd.${verb}`) },
             ] });
             if (choice) await withCallInProgress(verb, work, choice);
             return;

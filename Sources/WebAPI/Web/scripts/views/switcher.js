@@ -1,6 +1,7 @@
 // Going to a conversation by its name: Ctrl and K.
 
 import { h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { avatarOf, titleOf } from "./conversation-row.js";
 import { matchingRows } from "./conversation-picker.js";
 import { open } from "./dialogs.js";
@@ -10,9 +11,9 @@ const SHOWN = 8;
 
 export function openSwitcher() {
     if (document.getElementById("switcher")) return;
-    const list = h("ul", { id: "switcher-list", class: "rows flat", role: "listbox", "aria-label": "Chats" });
+    const list = h("ul", { id: "switcher-list", class: "rows flat", role: "listbox", "aria-label": t("chats.list") });
     const said = h("p", { class: "hint", role: "status" });
-    const input = h("input", { id: "switcher-input", type: "text", role: "combobox", placeholder: "Go to a chat", "aria-label": "Go to a chat", autocomplete: "off",
+    const input = h("input", { id: "switcher-input", type: "text", role: "combobox", placeholder: t("switcher.title"), "aria-label": t("switcher.title"), autocomplete: "off",
         spellcheck: "false", "aria-controls": "switcher-list", "aria-expanded": "true", "aria-autocomplete": "list", oninput: () => show() });
     let rows = [];
     let chosen = 0;
@@ -27,7 +28,7 @@ export function openSwitcher() {
             data: { conversation: row.id }, onclick: () => go(index) }, avatarOf(row), h("span", { class: "name" }, h("bdi", {}, visible(titleOf(row)))))));
         input.setAttribute("aria-activedescendant", rows.length > 0 ? `switch-${chosen}` : "");
         list.children[chosen]?.scrollIntoView({ block: "nearest" });
-        said.textContent = rows.length > 0 ? "" : "No chat has this name.";
+        said.textContent = rows.length > 0 ? "" : t("picker.noChat");
     };
     const show = () => {
         rows = matchingRows(input.value).slice(0, SHOWN);
@@ -43,7 +44,7 @@ export function openSwitcher() {
         else return;
         event.preventDefault();
     });
-    const dialog = open({ id: "switcher", "aria-label": "Go to a chat", class: "dialog picker switcher" }, input, said, list);
+    const dialog = open({ id: "switcher", "aria-label": t("switcher.title"), class: "dialog picker switcher" }, input, said, list);
     show();
     input.focus();
 }

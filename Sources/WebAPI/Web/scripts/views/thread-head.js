@@ -3,6 +3,7 @@
 import { button, h, icon, toast } from "../dom.js";
 import { namesOf, whenText } from "../format.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
 import { presence } from "../presence.js";
 import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
@@ -32,9 +33,9 @@ export function threadHead(thread) {
         const parts = [];
         if (person) {
             const state = presence.of(person.id);
-            parts.push(state?.online ? "Online" : state?.lastSeenAt ? `Last seen ${whenText(state.lastSeenAt)}` : "");
-        } else if (conversation?.kind === "group") parts.push(conversation.members === 1 ? "1 member" : `${conversation.members} members`);
-        if (conversation?.disappearAfter) parts.push(`Messages disappear after ${disappearingText(conversation.disappearAfter)}`);
+            parts.push(state?.online ? t("presence.online") : state?.lastSeenAt ? t("presence.lastSeen", { time: whenText(state.lastSeenAt) }) : "");
+        } else if (conversation?.kind === "group") parts.push(t("members.count", { count: conversation.members }));
+        if (conversation?.disappearAfter) parts.push(t("thread.disappearAfter", { time: disappearingText(conversation.disappearAfter) }));
         about.textContent = parts.filter(Boolean).join(" · ");
         about.dataset.online = String(Boolean(person && presence.isOnline(person.id)));
     };
@@ -59,15 +60,15 @@ export function threadHead(thread) {
             const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
             const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
             const details = () => showDetails(thread, title);
-            node.replaceChildren(...[h("a", { class: "back", href: "#/chats", "aria-label": "Chats" }, icon("back")),
+            node.replaceChildren(...[h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
                 person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
                 h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, visible(title))), about),
                 canCall && h("div", { class: "pair" }, conversation?.liveCall && !person
-                    ? button({ label: "Join call", class: "small primary", data: { action: "join-call" }, onclick: () => joinLive(thread.state.conversation.liveCall) })
-                    : [person && button({ name: "phone", label: `Call ${title}`, bare: true, class: "round soft", data: { action: "call-audio" }, onclick: call("audio") }),
-                        button({ name: "video", label: `Video call with ${title}`, bare: true, class: "round soft",
+                    ? button({ label: t("thread.joinCall"), class: "small primary", data: { action: "join-call" }, onclick: () => joinLive(thread.state.conversation.liveCall) })
+                    : [person && button({ name: "phone", label: t("person.callName", { name: title }), bare: true, class: "round soft", data: { action: "call-audio" }, onclick: call("audio") }),
+                        button({ name: "video", label: t("person.videoCallName", { name: title }), bare: true, class: "round soft",
                             data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
-                state === "member" && thread.state.isLoaded && button({ name: "more", label: "Members and settings", bare: true, class: "round quiet",
+                state === "member" && thread.state.isLoaded && button({ name: "more", label: t("thread.settings"), bare: true, class: "round quiet",
                     data: { action: "members" }, onclick: details }),
             ].filter(Boolean));
             focus();

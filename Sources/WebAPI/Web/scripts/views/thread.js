@@ -5,10 +5,11 @@ import { voiceText } from "../format.js";
 import { onceAFrame } from "../frames.js";
 import { friends } from "../friends.js";
 import { inbox } from "../inbox.js";
+import { t } from "../language/texts.js";
+import { writersText } from "../notices.js";
 import { errorMessage } from "../problems.js";
 import { plainText } from "../state/pieces.js";
 import { othersIn, stateOf } from "../state/thread.js";
-import { writersText } from "../state/writers.js";
 import { Thread } from "../thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
@@ -21,8 +22,6 @@ import { openReplies } from "./replies.js";
 import { scheduledLine } from "./scheduled.js";
 import { threadHead } from "./thread-head.js";
 
-const GONE = "That message is not there any more.";
-
 /** `number` is that of the message to open at. */
 export function threadPage(id, number) {
     const thread = new Thread(id);
@@ -30,7 +29,7 @@ export function threadPage(id, number) {
 
     const show = async (wanted) => {
         let isFound = false;
-        if (await attempt(async () => { isFound = await feed.showMessage(wanted); }) && !isFound) announce(GONE);
+        if (await attempt(async () => { isFound = await feed.showMessage(wanted); }) && !isFound) announce(t("thread.messageGone"));
     };
     const actions = {
         menu: (message) => showMenu(thread, message, actions),
@@ -78,13 +77,13 @@ export function threadPage(id, number) {
         notice.dataset.key = key;
         notice.replaceChildren(...[
             state === "invited" && h("div", { class: "notice-card" },
-                h("p", {}, person ? ["Do you want to get messages from ", h("bdi", {}, visible(title)), "?"] : "You are invited to this group."),
+                h("p", {}, person ? t.rich("thread.wantMessages", { name: h("bdi", {}, visible(title)) }) : t("thread.invitedToGroup")),
                 invitation({ id, person }, title)),
-            state === "left" && h("p", { class: "hint" }, "You are not in this conversation any more."),
+            state === "left" && h("p", { class: "hint" }, t("thread.notMember")),
             refusal && state === undefined && h("p", { class: "hint" }, refusal),
-            isWaiting && h("p", { class: "hint" }, "They have to accept before you can write more than three messages."),
-            isBlocked && state === "member" && h("div", { class: "notice-card" }, h("p", {}, "You have blocked this person. What they write does not reach you."),
-                h("button", { type: "button", class: "small primary", data: { action: "unblock" }, onclick: () => attempt(friends.unblock(person.id)) }, "Unblock")),
+            isWaiting && h("p", { class: "hint" }, t("thread.mustAccept")),
+            isBlocked && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.blocked")),
+                h("button", { type: "button", class: "small primary", data: { action: "unblock" }, onclick: () => attempt(friends.unblock(person.id)) }, t("common.unblock"))),
         ].filter(Boolean));
     };
 
@@ -92,14 +91,14 @@ export function threadPage(id, number) {
         thread.on("change", schedule),
         thread.on("writers", () => { typing.textContent = writersText(thread.writers, (user) => thread.nameOf(user)); }),
         thread.on("refused", (error) => {
-            refusal = error ? errorMessage(error) : "You are not in this conversation any more.";
+            refusal = error ? errorMessage(error) : t("thread.notMember");
             schedule();
         }),
         thread.on("arrived", (message) => {
             feed.noteArrival(message);
             if (friends.isBlocked(message.author)) return;
-            announce(`${thread.nameOf(message.author)}: ${message.voice ? voiceText(message.voice)
-                : plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user))}`);
+            announce(t("search.line", { author: thread.nameOf(message.author), text: message.voice ? voiceText(message.voice)
+                : plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)) }));
         }),
         friends.on("change", schedule),
         inbox.on("change", () => {

@@ -1,11 +1,10 @@
 // One tile of a group call: a participant's video or initials, or their screen, with their state.
 
 import { h, icon } from "../dom.js";
-import { presenceInCall, rateText } from "../format.js";
+import { millisecondsText, numberText, presenceInCall, rateText } from "../format.js";
+import { t } from "../language/texts.js";
 import { avatar } from "./avatar.js";
 import { play } from "./pair-scene.js";
-
-const qualities = ["No connection", "Poor connection", "Fair connection", "Good connection"];
 
 export class Tile {
     node;
@@ -22,7 +21,7 @@ export class Tile {
         this.#video = h("video", { autoplay: true, playsInline: true, muted: true, hidden: true });
         this.#name = h("span", { class: "tile-name" }, h("span"), h("span", { class: "rest" }));
         this.#state = h("span", { class: "tile-state" });
-        this.#mark = h("span", { class: "tile-mark", hidden: true }, icon("microphoneOff"), h("span", { class: "unseen" }, "microphone off"));
+        this.#mark = h("span", { class: "tile-mark", hidden: true }, icon("microphoneOff"), h("span", { class: "unseen" }, t("tile.microphoneOff")));
         this.#bars = h("span", { class: "bars", role: "img", hidden: true }, h("i"), h("i"), h("i"));
         const face = source === "camera"
             && h("div", { class: "tile-face" }, avatar({ id: person.user, displayName: person.displayName, photoURL: person.photoURL }, { size: "large" }));
@@ -34,9 +33,9 @@ export class Tile {
     show(person, { track, isMe, isSpeaking, isMirrored }) {
         const { node } = this;
         const isScreen = node.dataset.source === "screen";
-        const owner = isMe ? "You" : person.displayName;
-        this.#setName(!isScreen ? owner : isMe ? "Your screen" : `${owner}’s screen`);
-        const state = isScreen ? "" : presenceInCall(person) ?? (person.media?.held ? "On hold" : "");
+        const owner = isMe ? t("common.you") : person.displayName;
+        this.#setName(!isScreen ? owner : isMe ? t("tile.ownScreen") : t("tile.screen", { name: owner }));
+        const state = isScreen ? "" : presenceInCall(person) ?? (person.media?.held ? t("progress.onHold") : "");
         this.#state.textContent = state;
         const isMuted = !isScreen && person.state === "joined" && person.media?.audio === false;
         this.#mark.hidden = !isMuted;
@@ -46,7 +45,7 @@ export class Tile {
         node.dataset.picture = String(Boolean(track));
         this.#video.hidden = !track;
         this.#video.classList.toggle("mirrored", isMirrored);
-        this.#video.setAttribute("aria-label", isScreen ? this.#name.textContent : `Video of ${owner}`);
+        this.#video.setAttribute("aria-label", isScreen ? this.#name.textContent : t("tile.video", { name: owner }));
         play(this.#video, track);
         this.setSpeaking(isSpeaking && !isMuted);
     }
@@ -67,9 +66,10 @@ export class Tile {
         if (!quality) return;
         const { level, loss, jitter, rate } = quality;
         this.#bars.dataset.level = level;
-        this.#bars.setAttribute("aria-label", qualities[level]);
-        const jitterText = jitter === undefined ? "" : `, jitter ${Math.round(jitter)} ms`;
-        this.#bars.title = `${qualities[level]}: ${(loss * 100).toFixed(1)} % lost${jitterText}, ${rateText(rate)}`;
+        const text = t(`quality.${level}`);
+        this.#bars.setAttribute("aria-label", text);
+        const values = { quality: text, loss: numberText(loss * 100, 1), rate: rateText(rate) };
+        this.#bars.title = jitter === undefined ? t("tile.quality", values) : t("tile.qualityWithJitter", { ...values, jitter: millisecondsText(jitter) });
     }
 
     get user() { return this.#user; }

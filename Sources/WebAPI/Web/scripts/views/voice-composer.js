@@ -2,6 +2,7 @@
 
 import { announce, button, busy, h, toast } from "../dom.js";
 import { clockText, lengthText } from "../format.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { Recorder } from "../recorder.js";
 import { uploadVoice, voiceLimits } from "../voice.js";
@@ -16,17 +17,17 @@ export function voiceComposer({ send, note, show: showRow }) {
     let recorder;
     let timer;
     let maxDuration = Infinity;
-    const clock = h("span", { class: "clock", role: "timer", "aria-label": "Recorded so far" }, "0:00");
+    const clock = h("span", { class: "clock", role: "timer", "aria-label": t("voice.soFar") }, "0:00");
     const input = h("input", { type: "file", accept: "audio/ogg,audio/webm,.ogg,.oga,.opus,.webm", class: "unseen", id: "voice-file",
         tabindex: "-1", "aria-hidden": "true", onchange: () => chosen() });
     const report = (error) => toast(errorMessage(error, "microphone"), { error: true });
-    const record = button({ name: "microphone", label: "Record a voice message", bare: true, class: "round quiet", type: "button",
+    const record = button({ name: "microphone", label: t("voice.record"), bare: true, class: "round quiet", type: "button",
         data: { action: "record" }, onclick: () => busy(record, start, fail) });
-    const choose = button({ name: "upload", label: "Send an audio file", bare: true, class: "round quiet", type: "button",
+    const choose = button({ name: "upload", label: t("voice.choose"), bare: true, class: "round quiet", type: "button",
         data: { action: "choose-file" }, onclick: () => input.click() });
-    const done = button({ name: "send", label: "Send the voice message", bare: true, class: "round primary", type: "button",
+    const done = button({ name: "send", label: t("voice.send"), bare: true, class: "round primary", type: "button",
         data: { action: "send-voice" }, onclick: () => busy(done, finish, report) });
-    const drop = button({ label: "Cancel", class: "quiet pill", type: "button", data: { action: "cancel-voice" }, onclick: () => cancel() });
+    const drop = button({ label: t("common.cancel"), class: "quiet pill", type: "button", data: { action: "cancel-voice" }, onclick: () => cancel() });
     const row = h("div", { class: "recording-row", id: "voice-composer", hidden: true, data: { state: "waiting" } },
         h("span", { class: "recording-dot", "aria-hidden": "true" }), clock, drop, done);
 
@@ -43,7 +44,7 @@ export function voiceComposer({ send, note, show: showRow }) {
             clearInterval(timer);
             note(false);
             row.dataset.state = "ended";
-            toast("The connection was lost. You can send what was recorded until then.", { error: true });
+            toast(t("voice.lost"), { error: true });
         } else note(true);
     };
     const start = async () => {
@@ -55,7 +56,7 @@ export function voiceComposer({ send, note, show: showRow }) {
         show("recording");
         tick();
         timer = setInterval(tick, 200);
-        announce("Recording");
+        announce(t("voice.recording"));
         done.focus();
     };
     const fail = (error) => {
@@ -72,13 +73,13 @@ export function voiceComposer({ send, note, show: showRow }) {
     };
     const cancel = () => {
         recorder?.cancel();
-        end("Cancelled");
+        end(t("ending.cancelled"));
     };
     const finish = async () => {
         if (!recorder) return;
         if (recorder.elapsed < MIN_DURATION) {
             cancel();
-            toast("That was too short. Speak for a moment before you send it.");
+            toast(t("voice.short"));
             return;
         }
         clearInterval(timer);
@@ -86,14 +87,14 @@ export function voiceComposer({ send, note, show: showRow }) {
         show("sending");
         try {
             send(await recorder.finish());
-            end("Sent");
+            end(t("receipts.sent"));
         } catch (error) {
             // After a transient error it may be sent again.
             if (error.isTransient) {
                 show("ended");
             } else {
                 recorder.cancel();
-                end("Not sent");
+                end(t("row.notSent"));
             }
             throw error;
         }
@@ -104,12 +105,12 @@ export function voiceComposer({ send, note, show: showRow }) {
         if (!file) return;
         const { maxBytes, maxSeconds } = await voiceLimits();
         if (file.size > maxBytes) {
-            toast(`The file is too large: at most ${lengthText(maxSeconds * 1000)} and ${Math.floor(maxBytes / 1e6)} MB can be sent.`,
+            toast(t("voice.tooLarge", { time: lengthText(maxSeconds * 1000), size: Math.floor(maxBytes / 1e6) }),
                 { error: true });
             return;
         }
         send(await uploadVoice(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
-        announce("Sent");
+        announce(t("receipts.sent"));
     }, report);
 
     return {

@@ -2,6 +2,7 @@
 
 import { busy, button, h, icon, toast } from "../dom.js";
 import { clockText, firstName } from "../format.js";
+import { t } from "../language/texts.js";
 import { Player } from "../player.js";
 import { errorMessage } from "../problems.js";
 import { waveform } from "./waveform.js";
@@ -13,18 +14,18 @@ export function voiceSound(thread, message) {
     const player = new Player(voice.durationMs, () => thread.audioLink(message));
     // A message of less than a second is shown as one second.
     const length = clockText(Math.max(voice.durationMs, 1_000));
-    const whose = isOwn ? "your voice message" : `the voice message from ${firstName(thread.nameOf(message.author))}`;
-    const play = button({ name: "play", label: `Play ${whose}`, bare: true, class: "round primary", disabled: !voice.file,
+    const labelOf = (what) => isOwn ? t(`ownVoice.${what}`) : t(`othersVoice.${what}`, { name: firstName(thread.nameOf(message.author)) });
+    const play = button({ name: "play", label: labelOf("play"), bare: true, class: "round primary", disabled: !voice.file,
         data: { action: "play" }, onclick: () => player.toggle() });
     const wave = waveform({ values: voice.waveform, duration: player.duration,
-        label: `Position in ${whose}`, seek: (seconds) => player.seek(seconds) });
+        label: labelOf("position"), seek: (seconds) => player.seek(seconds) });
     const clock = h("span", { class: "clock" }, length);
     const transcriptNode = h("div", { class: "transcript", hidden: true });
     const node = h("div", { class: "voice", data: { state: "paused" } },
         play, h("div", { class: "sound" }, wave.node, h("p", { class: "state" }, clock,
-            !voice.file && h("span", { class: "hint" }, "The audio is not on this server."))), transcriptNode);
+            !voice.file && h("span", { class: "hint" }, t("voice.noAudio")))), transcriptNode);
 
-    const again = button({ label: "Try again", class: "quiet small", data: { action: "transcribe" },
+    const again = button({ label: t("common.tryAgain"), class: "quiet small", data: { action: "transcribe" },
         onclick: () => busy(again, () => thread.transcribe(message), (error) => toast(errorMessage(error), { error: true })) });
     /** Shows the transcript, or why there is none, and whether it is new to the user. */
     const update = ({ voice: { transcript } }, isListened) => {
@@ -33,7 +34,7 @@ export function voiceSound(thread, message) {
         if (!transcript) return;
         transcriptNode.dataset.status = transcript.status;
         const { status, text, failure } = transcript;
-        const shownText = { pending: "Transcribing…", complete: text || "No speech was recognized.", failed: failure?.detail }[status];
+        const shownText = { pending: t("transcript.pending"), complete: text || t("transcript.noSpeech"), failed: failure?.detail }[status];
         transcriptNode.replaceChildren(h("p", { lang: transcript.language, dir: "auto" }, shownText), ...(failure?.mayRetry ? [again] : []));
     };
 
@@ -47,7 +48,7 @@ export function voiceSound(thread, message) {
         wasPlaying = isPlaying;
         if (isPlaying && node.dataset.listened === "false") thread.noteListened(message);
         node.dataset.state = isPlaying ? "playing" : "paused";
-        const label = `${isPlaying ? "Pause" : "Play"} ${whose}`;
+        const label = labelOf(isPlaying ? "pause" : "play");
         play.replaceChildren(icon(isPlaying ? "pause" : "play"));
         for (const attribute of ["aria-label", "title"]) play.setAttribute(attribute, label);
     });

@@ -1,6 +1,7 @@
 // The waveform of a voice message, and its playback position: a slider that is clicked, dragged or moved by keys.
 
 import { clockText } from "../format.js";
+import { t } from "../language/texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 40;
@@ -49,7 +50,7 @@ export function waveform({ values, duration, label, seek }) {
         const played = duration > 0 ? seconds / duration * bars.length : 0;
         bars.forEach((bar, index) => bar.classList.toggle("played", index < played));
         node.setAttribute("aria-valuenow", seconds.toFixed(1));
-        node.setAttribute("aria-valuetext", `${clockText(seconds * 1000)} of ${clockText(duration * 1000)}`);
+        node.setAttribute("aria-valuetext", t("voice.positionOf", { time: clockText(seconds * 1000), length: clockText(duration * 1000) }));
     };
     show(0);
     return { node, show };

@@ -3,6 +3,7 @@
 import { signIn, signUp } from "../api.js";
 import { credentials } from "../credentials.js";
 import { busy, button, field, h } from "../dom.js";
+import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 
 /** `notice` says why the server cannot be reached; undefined if it can. */
@@ -13,40 +14,42 @@ export function showWelcome(root, server, { mode = "sign-in", notice } = {}) {
     const form = isNew ? signUpForm(server) : signInForm();
     root.replaceChildren(h("main", { id: "main", class: "welcome" },
         notice && h("p", { id: "offline", class: "banner", role: "status" }, notice),
-        h("section", { class: "brand", "aria-label": "About" },
+        h("section", { class: "brand", "aria-label": t("welcome.about") },
             h("img", { src: "/favicon.svg", alt: "", class: "logo" }),
             h("p", { class: "wordmark" }, "Switchboard"),
-            h("p", { class: "tagline" }, "Calls that stay between you and the people you call."),
+            h("p", { class: "tagline" }, t("welcome.tagline")),
             h("ul", { class: "promises" },
-                h("li", {}, "Audio and video, straight from browser to browser."),
-                h("li", {}, "Keeps going when your network changes."),
-                h("li", {}, "Runs on your own server."))),
+                h("li", {}, t("welcome.promiseDirect")),
+                h("li", {}, t("welcome.promiseRoaming")),
+                h("li", {}, t("welcome.promiseOwn")))),
         h("section", { class: "card sign", "aria-labelledby": "sign-title" },
-            h("h1", { id: "sign-title" }, isNew ? "Create your account" : "Welcome back"),
+            h("h1", { id: "sign-title" }, isNew ? t("welcome.createYours") : t("welcome.back")),
             form,
-            canSignUp && h("p", { class: "switch-form" }, isNew ? "Already have an account? " : "New here? ",
-                h("button", { type: "button", class: "link", id: isNew ? "to-sign-in" : "to-sign-up",
-                    onclick: other(isNew ? "sign-in" : "sign-up") }, isNew ? "Sign in" : "Create an account")),
-            !canSignUp && h("p", { class: "hint" }, "Accounts are created by the server’s operator."))));
+            canSignUp && h("p", { class: "switch-form" }, isNew
+                ? t.rich("welcome.haveAccount", { signIn: switchButton("to-sign-in", t("welcome.signIn"), other("sign-in")) })
+                : t.rich("welcome.newHere", { create: switchButton("to-sign-up", t("welcome.createAn"), other("sign-up")) })),
+            !canSignUp && h("p", { class: "hint" }, t("welcome.closed")))));
     form.querySelector("input").focus();
 }
 
+const switchButton = (id, text, onclick) => h("button", { type: "button", class: "link", id, onclick }, text);
+
 function signInForm() {
-    return accountForm("sign-in-form", "Sign in", [
-        field({ label: "E-mail", name: "email", type: "email", autocomplete: "username", required: true }),
-        field({ label: "Password", name: "password", type: "password", autocomplete: "current-password", required: true }),
+    return accountForm("sign-in-form", t("welcome.signIn"), [
+        field({ label: t("welcome.email"), name: "email", type: "email", autocomplete: "username", required: true }),
+        field({ label: t("welcome.password"), name: "password", type: "password", autocomplete: "current-password", required: true }),
     ], ({ email, password }) => signIn({ email, password }));
 }
 
 function signUpForm(server) {
     const languages = [...new Set(navigator.languages ?? [])].slice(0, 3);
-    return accountForm("sign-up-form", "Create account", [
-        field({ label: "Your name", name: "displayName", autocomplete: "name", required: true, maxlength: "80" }),
-        field({ label: "E-mail", name: "email", type: "email", autocomplete: "username", required: true }),
-        field({ label: "Password", name: "password", type: "password", autocomplete: "new-password", required: true,
-            minlength: "8", maxlength: "128", hint: "At least 8 characters." }),
-        server.signUp === "invite" && field({ label: "Invitation code", name: "invite", autocomplete: "off",
-            required: true, hint: "Ask the server’s operator for one." }),
+    return accountForm("sign-up-form", t("welcome.create"), [
+        field({ label: t("settings.name"), name: "displayName", autocomplete: "name", required: true, maxlength: "80" }),
+        field({ label: t("welcome.email"), name: "email", type: "email", autocomplete: "username", required: true }),
+        field({ label: t("welcome.password"), name: "password", type: "password", autocomplete: "new-password", required: true,
+            minlength: "8", maxlength: "128", hint: t("welcome.passwordHint") }),
+        server.signUp === "invite" && field({ label: t("welcome.invite"), name: "invite", autocomplete: "off",
+            required: true, hint: t("welcome.inviteHint") }),
     ], ({ displayName, email, password, invite }) =>
         signUp({ displayName, email, password, languages, ...(invite && { invite }) }));
 }
@@ -56,7 +59,7 @@ function accountForm(id, label, fields, submit) {
     const keep = h("input", { type: "checkbox", id: "keep", name: "keep", checked: true });
     const send = button({ label, type: "submit", class: "primary wide" });
     const form = h("form", { id, novalidate: true }, fields,
-        h("div", { class: "check" }, keep, h("label", { for: "keep" }, "Keep me signed in on this device")),
+        h("div", { class: "check" }, keep, h("label", { for: "keep" }, t("welcome.keep"))),
         error, send);
     form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -81,15 +84,15 @@ function showError(form, error, name, text) {
 }
 
 function messageFor(problem) {
-    if (problem.type === "conflict") return "There is already an account with this e-mail. Sign in instead?";
+    if (problem.type === "conflict") return t("welcome.exists");
+    if (problem.type === "unauthenticated") return t("welcome.wrong");
     return errorMessage(problem);
 }
 
 function validationMessage(input) {
     if (input.validity.valueMissing) {
-        return { email: "Enter your e-mail address.", password: "Enter your password.",
-            displayName: "Enter your name.", invite: "Enter your invitation code." }[input.name];
+        return t(`missing.${input.name}`);
     }
-    if (input.type === "email") return "That doesn’t look like an e-mail address.";
-    return "The password needs at least 8 characters.";
+    if (input.type === "email") return t("welcome.noEmail");
+    return t("welcome.shortPassword");
 }

@@ -1,0 +1,243 @@
+"""The client in both pseudo-languages, on desk and phone: every text comes from the catalogue, and its layout holds.
+
+Names and texts of people are Greek here: a Latin letter is then a text that is not in the catalogue.
+"""
+
+import uuid
+
+import pytest
+from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.chats import API, open_chat
+from switchboard_tests.browsers.pages import Person, together
+
+ANN, BEN, GROUP = "Άννα Αβελ", "Βεν Μπρουκ", "Το ταξίδι"
+# What is no text of the client: names of products, protocols, codecs and keys, and languages as `Intl` writes them.
+KNOWN = [
+    "Switchboard-Web 0.1.0", "Switchboard", "Chrome", "Linux", " on ", "Hello", "IPv4", "IPv6", "UDP", "TCP", "TLS",
+    "opus", "VP8", "VP9", "H264", "AV1", "host", "prflx", "srflx", "relay", "AM", "PM", "American English", "English",
+]  # fmt: skip
+
+UNTRANSLATED = """
+const [known] = arguments;
+// The names of months and days, and the word between the last two of a list.
+const dates = Array.from({ length: 12 }, (_, index) => new Date(2026, index, index + 1));
+const formats = ["long", "short"].flatMap((style) => [{ month: style }, { weekday: style }]);
+const intl = formats.flatMap((one) => dates.map((date) => new Intl.DateTimeFormat("en", one).format(date)));
+const found = new Set();
+const note = (text, what) => {
+    const rest = [...known, ...intl, "and"].reduce((left, one) => left.replaceAll(one, ""), text ?? "");
+    if (/[A-Za-z]{2}/.test(rest)) found.add(`${what}: ${text.trim()}`);
+};
+for (const element of document.body.querySelectorAll("*")) {
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest("time, svg, code, script, noscript, [lang]:not(html)")) continue;
+    const what = element.id || element.className || element.localName;
+    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) note(node.data, what);
+    const names = ["aria-label", "title", "placeholder", "alt", "aria-valuetext"];
+    for (const name of names) note(element.getAttribute(name), `${what} ${name}`);
+}
+return [...found];
+"""
+
+# What is cut off, or reaches out of the window, unless it scrolls or ends with an ellipsis.
+CLIPPED = """
+const found = new Set();
+const { scrollWidth } = document.documentElement;
+if (scrollWidth > innerWidth) found.add(`the page is ${scrollWidth} wide`);
+const scrolls = (element) => {
+    for (let one = element.parentElement; one; one = one.parentElement) {
+        if (getComputedStyle(one).overflowX !== "visible") return true;
+    }
+    return false;
+};
+const kinds = "button, a, label, h1, h2, h3, p, select, input, textarea, dt, dd, .card, .row";
+for (const element of document.body.querySelectorAll(kinds)) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".unseen, .skip")) continue;
+    const { left, right, width } = element.getBoundingClientRect();
+    if (width === 0) continue;
+    const text = element.textContent.trim().slice(0, 40);
+    const what = `${element.localName}.${element.className}#${element.id} ${text}`;
+    if ((left < -1 || right > innerWidth + 1) && !scrolls(element)) found.add(`${what}: from ${left} to ${right}`);
+    const { overflowX, display } = getComputedStyle(element);
+    if (overflowX === "visible" && display !== "inline" && element.scrollWidth > element.clientWidth + 1) {
+        found.add(`${what}: ${element.scrollWidth} in ${element.clientWidth}`);
+    }
+}
+return [...found];
+"""
+
+LEFT = "return document.querySelector(arguments[0]).getBoundingClientRect().left"
+
+
+@pytest.fixture(params=["en-XA", "ar-XB"])
+def tag(request):
+    return request.param
+
+
+@pytest.fixture(params=["desk", "phone"])
+def size(request, browsers):
+    for one in browsers:
+        one.keep_one_tab()
+        one.resize(DESK if request.param == "desk" else PHONE)
+    yield request.param
+    for one in browsers:
+        one.resize(DESK)
+
+
+@pytest.fixture
+def check(tag, size, pictures):
+    """Looks at what a person sees."""
+    direction = "rtl" if tag == "ar-XB" else "ltr"
+
+    def look(person, name, *known):
+        root = "return [document.documentElement.lang, document.documentElement.dir]"
+        assert person.driver.execute_script(root) == [tag, direction]
+        pictures(person.browser, f"{tag}-{size}-{name}")
+        assert person.driver.execute_script(UNTRANSLATED, [*known, *KNOWN]) == [], name
+        assert person.driver.execute_script(CLIPPED) == [], name
+
+    return look
+
+
+def choose(person, tag):
+    person.driver.execute_script("switchboard.preferences.set('language', arguments[0])", tag)
+    person.driver.refresh()
+    script = "return document.documentElement.lang"
+    person.browser.wait("the language", lambda: person.driver.execute_script(script) == tag)
+
+
+@pytest.fixture
+def pair(browsers, url, tag, size):
+    """Ann's page is in the pseudo-language."""
+    made = [Person(one, url, name) for one, name in zip(browsers, (ANN, BEN))]
+    for one, name in zip(made, ("ann", "ben")):
+        one.email = f"{name}-{uuid.uuid4().hex[:10]}@example.org"
+    together(made, Person.sign_up)
+    choose(made[0], tag)
+    made[0].is_in()
+    yield made
+    together(browsers, lambda one: one.driver.get("about:blank"))
+
+
+def test_signing_up(browsers, url, tag, check):
+    """The language of the address is the one of this page alone."""
+    ann = Person(browsers[0], url, ANN)
+    browsers[0].open(url)
+    ann.driver.get(f"{url}/?language={tag}")
+    ann.find("#sign-in-form")
+    check(ann, "sign-in")
+    ann.click("#to-sign-up")
+    ann.click("#sign-up-form [type=submit]")
+    check(ann, "sign-up")
+    ann.driver.get(url)
+    ann.find("#sign-in-form")
+    assert ann.text("#sign-in-form [type=submit]") == "Sign in"
+
+
+def test_pages(pair, tag, size, check):
+    ann, ben = pair
+    one, other = API(ann), API(ben)
+    direct = one.create("direct", [other])
+    group = one.create("group", [other], name=GROUP)
+    other.say(group, "Καλημέρα", "Τι κάνεις;")
+    reply = other.say(direct, "Καλά, εσύ;", replyTo=one.say(direct, "Τι κάνεις σήμερα;"))
+    one.ask("PUT", f"/v1/conversations/{direct}/messages/{reply}/pin")
+    one.ask("PUT", f"/v1/conversations/{direct}/messages/{reply}/reactions/%F0%9F%91%8D")
+    one.ask("PATCH", f"/v1/conversations/{group}", {"disappearAfter": 86_400})
+    other.ask("POST", "/v1/friends", {"clientID": str(uuid.uuid4()), "user": one.user})
+    ann.go("chats")
+    ann.find("#inbox .row")
+    check(ann, "chats")
+    open_chat(ann, direct)
+    ann.find(f"#message-{reply}")
+    check(ann, "thread")
+    if size == "desk":
+        bar, side, main = (ann.driver.execute_script(LEFT, one) for one in (".bar", ".chat-list", ".chat-main"))
+        assert (bar > side > main) if tag == "ar-XB" else (bar < side < main)
+    ann.click(f"#message-{reply} [data-action=message-menu]")
+    check(ann, "message-menu")
+    ann.press("\ue00c")
+    open_chat(ann, group)
+    ann.find("#messages [data-notice]")
+    check(ann, "group")
+    ann.click("[data-action=members]")
+    ann.find("#members .row")
+    check(ann, "details")
+    ann.press("\ue00c")
+    ann.go("people")
+    ann.find(".friend-requests .row")
+    check(ann, "people")
+    ann.click(".friend-requests .who")
+    check(ann, "person")
+    ann.press("\ue00c")
+    ann.go("settings")
+    ann.find("#devices .row")
+    check(ann, "settings", ann.email)
+    ann.go("diagnostics")
+    ann.find("#verdict[aria-busy=false]", 60)
+    check(ann, "connection-test")
+
+
+def test_calls(pair, tag, check):
+    ann, ben = pair
+    direct = API(ann).create("direct", [API(ben)])
+    open_chat(ben, direct)
+    ben.click(".thread-head [data-action=call-audio]")
+    ann.rings()
+    check(ann, "incoming")
+    ann.answer("decline")
+    ben.phase("ended")
+    ben.leave_call_screen()
+    open_chat(ann, direct)
+    ann.click(".thread-head [data-action=call-video]")
+    ann.find("#call")
+    ben.rings()
+    ann.phase("ringing")
+    check(ann, "calling")
+    ben.answer()
+    ann.is_connected()
+    ann.has_video()
+    check(ann, "call")
+    ann.control("details")
+    ann.find("#details .stats")
+    check(ann, "call-details")
+    ann.click("[data-action=close-panel]")
+    ben.hang_up()
+    ann.phase("ended")
+    check(ann, "call-ended")
+    ann.leave_call_screen()
+    ann.go("history")
+    ann.find("#history .row")
+    check(ann, "history")
+
+
+def test_choosing_a_language(browsers, url, size):
+    """It is kept, and what is being written stays. Pseudo-languages are offered to whoever has asked for one."""
+    if size == "phone":
+        pytest.skip("the same on a phone")
+    ann = Person(browsers[0], url, "Ann Abel").sign_up()
+    notes = API(ann).create("self")
+    offered = "return [...document.querySelectorAll('#setting-language option')].map((one) => one.value)"
+    ann.go("settings")
+    ann.find("#setting-language")
+    assert ann.driver.execute_script(offered) == ["", "en"]
+    ann.driver.get(f"{url}/?language=en")
+    ann.driver.get(f"{url}/?language=en-XA#/c/{notes}")
+    ann.find("#write").send_keys("half a thought")
+    ann.go("settings")
+    ann.find("#setting-language")
+    assert ann.driver.execute_script(offered) == ["", "en", "en-XA", "ar-XB"]
+    ann.click("#setting-language option[value=ar-XB]")
+    language = "return [document.documentElement.lang, document.documentElement.dir, document.activeElement.id]"
+    drawn = ["ar-XB", "rtl", "setting-language"]
+    ann.browser.wait("the language", lambda: ann.driver.execute_script(language) == drawn)
+    ann.driver.get(f"{url}/#/c/{notes}")
+    ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half a thought")
+    assert ann.driver.execute_script(language)[:2] == ["ar-XB", "rtl"]
+    ann.go("settings")
+    ann.click("#setting-language option[value=en]")
+    ann.says("h1", "Settings")
+    assert ann.driver.execute_script(language)[:2] == ["en", "ltr"]
+    ann.driver.refresh()
+    ann.says("h1", "Settings")
+    browsers[0].driver.get("about:blank")
