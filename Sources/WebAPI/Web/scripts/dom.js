@@ -1,6 +1,6 @@
 // Creating DOM elements with function calls. Text is always text, never markup.
 
-import { shapes } from "./icons.js";
+import { directional, shapes } from "./icons.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const properties = new Set(["value", "checked", "disabled", "hidden", "muted", "srcObject", "autoplay", "playsInline"]);
@@ -23,7 +23,7 @@ export function h(tag, attributes = {}, ...children) {
 export function icon(name) {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 24 24");
-    svg.setAttribute("class", "icon");
+    svg.setAttribute("class", directional.has(name) ? "icon directional" : "icon");
     svg.setAttribute("aria-hidden", "true");
     svg.setAttribute("focusable", "false");
     for (const shape of shapes[name]) {

@@ -56,3 +56,6 @@ export const shapes = {
     smile: ["M12 3.800a8.200 8.200 0 1 1 0 16.400 8.200 8.200 0 0 1 0-16.400z", "M8.500 14a4.200 4.200 0 0 0 7 0", "M9 9.500h.01M15 9.500h.01"],
     timer: ["M12 6a7 7 0 1 1 0 14 7 7 0 0 1 0-14z", "M12 9.500V13", "M9.500 3.500h5"],
 };
+
+/** Those that point forwards or back: they turn around where text runs from right to left. */
+export const directional = new Set(["back", "forward", "incoming", "missed", "outgoing", "reply", "send", "signOut"]);
