@@ -22,7 +22,7 @@ function callerOf(call) {
     return call.participants.find((one) => one.user === call.caller && one !== mine) ?? other;
 }
 
-/** Events: `rings`, `calls`, `open`, `history`, `notice` (a message), `profile`. */
+/** Events: `rings`, `calls`, `open`, `history`, `notice` (a message), `missed` ({call, caller}), `profile`. */
 class Calls extends Emitter {
     /** Incoming calls that ring here: id -> {id, call, caller, kind, deadline}. */
     rings = new Map();
@@ -272,7 +272,7 @@ class Calls extends Emitter {
         if (!isRinging && mine?.state !== "joined") this.#handled.delete(call.id);
         if (this.rings.has(call.id)) {
             if (isRinging) this.rings.get(call.id).call = call;
-            else this.#stopRing(call.id, this.#stopReason(call, mine));
+            else this.#stopRing(call.id, ...this.#stopReason(call, mine));
         } else if (isRinging && !this.#handled.has(call.id)) {
             this.#startRing(call, mine);
         }
@@ -287,7 +287,7 @@ class Calls extends Emitter {
             caller: { id: caller.user, displayName: caller.displayName, photoURL: caller.photoURL },
             // Fetched while it rings, so that accepting need not wait for it.
             servers: request("iceServers.get", { call: call.id }),
-            timer: setTimeout(() => this.#stopRing(call.id, t("ring.missed", { name: caller.displayName })), left + RING_GRACE),
+            timer: setTimeout(() => this.#stopRing(call.id, t("ring.missed", { name: caller.displayName }), { isMissed: true }), left + RING_GRACE),
         };
         ring.servers.catch(() => {});
         this.rings.set(call.id, ring);
@@ -296,7 +296,7 @@ class Calls extends Emitter {
         request("calls.ringing", { call: call.id }).catch(() => {});
     }
 
-    #stopRing(id, notice) {
+    #stopRing(id, notice, { isMissed = false } = {}) {
         const ring = this.rings.get(id);
         if (!ring) return;
         clearTimeout(ring.timer);
@@ -305,16 +305,18 @@ class Calls extends Emitter {
         this.emit("rings");
         this.#updateOpenCalls();
         if (notice) this.emit("notice", notice);
+        if (isMissed) this.emit("missed", ring);
     }
 
+    /** The words for it, and `{isMissed}`. */
     #stopReason(call, mine) {
         const name = callerOf(call)?.displayName;
         // Both called each other, and this call won: it continues here.
-        if (mine?.endpoint === endpoint.id) return undefined;
-        if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return t("ring.answeredElsewhere");
-        if (mine?.reason === "declined_elsewhere" || mine?.state === "declined") return t("ring.declinedElsewhere");
-        if (call.endReason === "replaced") return t("ring.again", { name: firstName(name) });
-        return t("ring.missed", { name });
+        if (mine?.endpoint === endpoint.id) return [];
+        if (mine?.reason === "answered_elsewhere" || mine?.state === "joined") return [t("ring.answeredElsewhere")];
+        if (mine?.reason === "declined_elsewhere" || mine?.state === "declined") return [t("ring.declinedElsewhere")];
+        if (call.endReason === "replaced") return [t("ring.again", { name: firstName(name) })];
+        return [t("ring.missed", { name }), { isMissed: true }];
     }
 }
 

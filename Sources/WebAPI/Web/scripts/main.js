@@ -21,10 +21,12 @@ import { resetWatches } from "./watches.js";
 import { refreshCalls, showCalls } from "./views/stage.js";
 import { isolationText } from "./views/connection.js";
 import { showRings } from "./views/incoming.js";
+import { startNotifier } from "./views/notifier.js";
 import { closeShell, showShell } from "./views/shell.js";
 import { showWelcome } from "./views/welcome.js";
 
 const root = document.getElementById("app");
+let stopNotifier = () => {};
 
 /** For the console, and for tests: what the page holds, and any request. */
 globalThis.switchboard = { calls, credentials, preferences, realtime, request, signUp };
@@ -65,10 +67,14 @@ function enter() {
     realtime.listen(`user:${credentials.user.id}`);
     inbox.start();
     realtime.start();
+    stopNotifier();
+    stopNotifier = startNotifier();
     showShell(root);
 }
 
 async function leave(text) {
+    stopNotifier();
+    stopNotifier = () => {};
     closeShell();
     calls.reset();
     inbox.reset();

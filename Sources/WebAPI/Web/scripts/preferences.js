@@ -5,6 +5,7 @@ import { Emitter } from "./emitter.js";
 const KEY = "switchboard.preferences";
 const defaults = {
     relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false, language: "",
+    notifications: true, notificationText: true,
 };
 
 class Preferences extends Emitter {

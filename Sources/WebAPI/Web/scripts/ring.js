@@ -1,5 +1,6 @@
 // Ringing: the ringtone, the caller's ringback tone, the flashing title and the notification.
 
+import { notifications } from "./notifications.js";
 import { preferences } from "./preferences.js";
 
 let context;
@@ -67,10 +68,10 @@ export const player = new Player();
 
 const title = document.title;
 let flashing;
-let notification;
+let tag;
 
-/** Flashes the title, and shows a system notification while the page is hidden. */
-export function showAttention(text) {
+/** Flashes the title, and shows a system notification unless a tab is seen. `id` is the call's. */
+export function showAttention(text, id) {
     dismissAttention();
     let on = true;
     document.title = text;
@@ -78,17 +79,13 @@ export function showAttention(text) {
         on = !on;
         document.title = on ? text : title;
     }, 1_000);
-    if (document.hidden && window.Notification?.permission === "granted") {
-        try {
-            notification = new Notification(text, { tag: "switchboard.ring", requireInteraction: true });
-            notification.onclick = () => { window.focus(); notification?.close(); };
-        } catch { /* Some phones allow notifications from service workers only. */ }
-    }
+    tag = `ring-${id}`;
+    notifications.show({ tag, title: text, page: "", requireInteraction: true });
 }
 
 export function dismissAttention() {
     clearInterval(flashing);
     document.title = title;
-    notification?.close();
-    notification = undefined;
+    if (tag) notifications.withdraw({ tag });
+    tag = undefined;
 }

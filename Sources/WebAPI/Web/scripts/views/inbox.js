@@ -14,6 +14,7 @@ import { attempt } from "./attempt.js";
 import { conversationRow, rowParts } from "./conversation-row.js";
 import { Nodes, show as showNodes } from "./keyed.js";
 import { newChat, writeNotes } from "./new-chat.js";
+import { notificationHint } from "./notification-hint.js";
 import { showRowMenu } from "./row-menu.js";
 import { searchResults } from "./search-results.js";
 
@@ -50,7 +51,7 @@ export function inboxList() {
         h("div", { class: "page-head" }, back, heading,
             button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
             button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })),
-        field, results.node, listed);
+        field, results.node, notificationHint(), listed);
     const typing = new WatchSet("typing");
     const online = new WatchSet("presence");
     let filter = "all";

@@ -51,7 +51,7 @@ function openRing(ring) {
     dialog.querySelector("h2").focus();
     const text = t("ring.isCalling", { name: ring.caller.displayName });
     announce(text);
-    showAttention(text);
+    showAttention(text, ring.id);
     player.play(open().length > 0 ? "waiting" : "ring");
 }
 

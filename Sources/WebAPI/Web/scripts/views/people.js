@@ -5,12 +5,12 @@ import { button, h, icon, toast } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { friends } from "../friends.js";
 import { t } from "../language/texts.js";
-import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
 import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { contactLink } from "./contact-link.js";
 import { friendsSections } from "./friends.js";
+import { notificationHint } from "./notification-hint.js";
 import { PeoplePresence, personRow } from "./person-row.js";
 import { pickPeople } from "./picker.js";
 import { callPeople } from "./start-call.js";
@@ -67,7 +67,7 @@ export function peoplePage() {
                 button({ name: "addPerson", label: t("people.groupCall"), class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
             h("form", { role: "search", class: "search", data: { feature: "userSearch" }, onsubmit: (event) => { event.preventDefault(); refresh(); } },
                 h("label", { for: "search", class: "unseen" }, t("people.find")), icon("search"), search),
-            notificationCard(), friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
+            notificationHint(), friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
         close() {
             clearTimeout(timer);
             turn += 1;
@@ -82,19 +82,4 @@ async function groupCall() {
         { value: "audio", label: t("common.call"), name: "phone" }, { value: "video", label: t("common.videoCall"), name: "video" },
     ] });
     if (chosen) await callPeople(chosen.people, chosen.value);
-}
-
-/** Asks once for permission to show notifications while this page is hidden. */
-function notificationCard() {
-    const mayAsk = window.Notification?.permission === "default" && !preferences.get("noticeDismissed");
-    if (!mayAsk) return undefined;
-    const dismiss = () => {
-        preferences.set("noticeDismissed", true);
-        card.remove();
-    };
-    const card = h("div", { class: "notice-card" }, icon("bell"),
-        h("p", {}, t("notify.askForCalls")),
-        button({ label: t("notify.turnOn"), class: "small primary", onclick: () => Notification.requestPermission().then(dismiss) }),
-        button({ label: t("notify.notNow"), class: "small quiet", onclick: dismiss }));
-    return card;
 }

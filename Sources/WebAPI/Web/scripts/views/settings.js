@@ -5,6 +5,7 @@ import { credentials } from "../credentials.js";
 import { busy, button, field, h, toast, toggle } from "../dom.js";
 import { language } from "../language/language.js";
 import { t } from "../language/texts.js";
+import { notifications } from "../notifications.js";
 import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
 import { request } from "../requests.js";
@@ -13,11 +14,12 @@ import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { report, section } from "./settings-section.js";
+import { shortcutList } from "./shortcuts.js";
 
 export function settingsPage() {
     return {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languageSection(), callsSection(), privacySection(), browserSection(), devicesSection(), blockedSection(), passwordSection(),
+            profileSection(), languageSection(), callsSection(), privacySection(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
     };
 }
@@ -140,7 +142,6 @@ function privacySection() {
 }
 
 function browserSection() {
-    const permission = window.Notification?.permission;
     return section("this-browser", t("diagnostics.browser"),
         toggle({ id: "relay-always", label: t("settings.hideAddress"), checked: preferences.get("relayOnly"),
             onchange: (on) => preferences.set("relayOnly", on),
@@ -149,11 +150,22 @@ function browserSection() {
             onchange: (on) => preferences.set("saveData", on),
             hint: t("settings.saveDataHint") }),
         toggle({ id: "sound", label: t("settings.ringAloud"), checked: preferences.get("sound"),
-            onchange: (on) => preferences.set("sound", on) }),
-        permission === "default" && button({ name: "bell", label: t("settings.notificationsOn"), class: "soft",
-            onclick: (event) => Notification.requestPermission().then(() => event.target.closest("button").remove()) }),
-        permission === "denied" && h("p", { class: "hint" },
-            t("settings.notificationsBlocked")));
+            onchange: (on) => preferences.set("sound", on) }));
+}
+
+/** What is asked for by a click, and what is shown then. */
+function notificationsSection() {
+    const content = h("div", { class: "setting-group", id: "notification-settings" });
+    const draw = () => content.replaceChildren(...{
+        unsupported: () => [h("p", { class: "hint" }, t("notify.unsupported"))],
+        denied: () => [h("p", { class: "hint" }, t("notify.blocked"))],
+        default: () => [button({ name: "bell", label: t("settings.notificationsOn"), class: "soft", data: { action: "turn-on-notifications" },
+            onclick: () => notifications.ask().then(draw) })],
+        granted: () => ["notifications", "notificationText"].map((name) => toggle({ id: `setting-${name}`, label: t(`notifySettings.${name}`),
+            hint: t(`notifyHints.${name}`), checked: preferences.get(name), onchange: (on) => preferences.set(name, on) })),
+    }[notifications.permission]());
+    draw();
+    return section("notifications", t("notify.title"), content);
 }
 
 function passwordSection() {
@@ -174,13 +186,7 @@ function passwordSection() {
     return section("password", t("welcome.password"), form);
 }
 
-function shortcutsSection() {
-    const keys = [[t("keys.switcher"), t("switcher.title")], ["↑", t("shortcuts.up")], ["R", t("shortcuts.reply")],
-        ["M", t("shortcuts.mute")], ["V", t("shortcuts.camera")], ["H", t("shortcuts.hold")], ["D", t("call.details")],
-        [t("keys.enter"), t("shortcuts.accept")], [t("keys.escape"), t("shortcuts.decline")]];
-    return section("keyboard", t("shortcuts.title"), h("dl", { class: "keys" },
-        keys.map(([key, meaning]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)))));
-}
+function shortcutsSection() { return section("keyboard", t("shortcuts.title"), shortcutList()); }
 
 function signOutSection() {
     return button({ name: "signOut", label: t("settings.signOut"), class: "soft danger-text wide", data: { action: "sign-out" },

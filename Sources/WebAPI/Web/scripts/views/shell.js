@@ -16,6 +16,7 @@ import { historyPage } from "./history.js";
 import { linkPage } from "./link.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
+import { openShortcuts } from "./shortcuts.js";
 import { joinCall } from "./start-call.js";
 import { openSwitcher } from "./switcher.js";
 
@@ -78,9 +79,14 @@ export function showShell(root) {
         me.replaceChildren(avatar(credentials.user, { size: "small" }), h("span", {}, credentials.user.displayName));
     };
     const onkeydown = (event) => {
-        if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || document.querySelector("dialog[open]")) return;
+        if (document.querySelector("dialog[open]") || event.altKey) return;
+        const isCommand = event.ctrlKey || event.metaKey;
+        const isWriting = event.target.closest?.("input:not([type=checkbox]), select, textarea");
+        const act = isCommand && !event.shiftKey && event.key.toLowerCase() === "k" ? openSwitcher
+            : !isCommand && event.key === "?" && !isWriting ? openShortcuts : undefined;
+        if (!act) return;
         event.preventDefault();
-        openSwitcher();
+        act();
     };
     addEventListener("hashchange", navigate);
     addEventListener("keydown", onkeydown);
