@@ -58,6 +58,7 @@ for (const element of document.body.querySelectorAll(kinds)) {
     const text = element.textContent.trim().slice(0, 40);
     const what = `${element.localName}.${element.className}#${element.id} ${text}`;
     if ((left < -1 || right > innerWidth + 1) && !scrolls(element)) found.add(`${what}: from ${left} to ${right}`);
+    if (element.matches("input, select, textarea")) continue;
     const { overflowX, display } = getComputedStyle(element);
     if (overflowX === "visible" && display !== "inline" && element.scrollWidth > element.clientWidth + 1) {
         found.add(`${what}: ${element.scrollWidth} in ${element.clientWidth}`);
@@ -174,6 +175,15 @@ def test_pages(pair, tag, size, check):
     ann.go("settings")
     ann.find("#devices .row")
     check(ann, "settings", ann.email)
+    # The help for the keyboard opens wherever nobody writes.
+    ann.find("#setting-lastSeen").send_keys("?")
+    assert not ann.all("#shortcuts")
+    ann.driver.execute_script("document.activeElement.blur()")
+    ann.press("?")
+    ann.find("#shortcuts")
+    check(ann, "shortcuts", ann.email)
+    ann.press("\ue00c")
+    ann.gone("#shortcuts")
     ann.go("diagnostics")
     ann.find("#verdict[aria-busy=false]", 60)
     check(ann, "connection-test")

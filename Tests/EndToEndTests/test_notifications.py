@@ -113,7 +113,8 @@ def test_messages_of_a_hidden_tab(pair):
         with worker_of(ann) as run:
             run("registration.getNotifications().then(([one]) => switchboard.openNotification(one))")
         notified(ann)
-    ann.browser.wait("the message", lambda: ann.driver.execute_script("return location.hash") == f"#/c/{group}/{number}")
+    address = f"#/c/{group}/{number}"
+    ann.browser.wait("the message", lambda: ann.driver.execute_script("return location.hash") == address)
     ann.says("#messages .text", "Third")
 
 
