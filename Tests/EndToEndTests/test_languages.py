@@ -222,10 +222,9 @@ def test_calls(pair, tag, check):
     check(ann, "history")
 
 
-def test_choosing_a_language(browsers, url, size):
+def test_choosing_a_language(browsers, url):
     """It is kept, and what is being written stays. Pseudo-languages are offered to whoever has asked for one."""
-    if size == "phone":
-        pytest.skip("the same on a phone")
+    browsers[0].keep_one_tab()
     ann = Person(browsers[0], url, "Ann Abel").sign_up()
     notes = API(ann).create("self")
     offered = "return [...document.querySelectorAll('#setting-language option')].map((one) => one.value)"
