@@ -72,9 +72,9 @@ def test_it_opens_at_the_first_unread_message(pair, apis, group):
     ben.find(f"#message-{first}")
     has_read(ben, apis[1], group, first)
     ben.go("chats")
-    apis[0].say(group, *(f"message {number}" for number in range(80)))
-    row(ben, "message 79")
-    ben.says(f"#row-{group} [data-count=unread]", "80")
+    apis[0].say(group, *(f"message {number}" for number in range(200)))
+    row(ben, "message 199")
+    ben.says(f"#row-{group} [data-count=unread]", "200")
     assert ben.driver.title.startswith("(")
 
     # More than the snapshot has: the page around the first unread one is read, and the divider stands there.
@@ -82,14 +82,14 @@ def test_it_opens_at_the_first_unread_message(pair, apis, group):
     divider = ben.find(".unread-from")
     assert divider.find_element("xpath", "..").get_attribute("id") == f"message-{first + 1}"
     assert 0 < ben.driver.execute_script(LOCATION, first + 1) < 400
-    assert f"message-{first + 80}" not in [one.get_attribute("id") for one in ben.all("#messages article")]
+    assert f"message-{first + 200}" not in [one.get_attribute("id") for one in ben.all("#messages article")]
     # The button says how many are below, and leads there.
     ben.browser.wait("a count of new ones", lambda: ben.text(".newest .count") == "50+")
     ben.click("[data-action=to-newest]")
-    ben.find(f"#message-{first + 80}")
+    ben.find(f"#message-{first + 200}")
     ben.browser.wait("the end", lambda: ben.driver.execute_script(BELOW) <= 1)
     ben.gone("[data-action=to-newest]")
-    has_read(ben, apis[1], group, first + 80)
+    has_read(ben, apis[1], group, first + 200)
 
 
 def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):

@@ -22,7 +22,7 @@ def test_an_earlier_range_is_shown_instead_of_the_newest(run):
     script = BEGIN + """
         const grown = past.applyLater(state.applyEarlier(around, page(1, 9, false, true), 10), page(31, 50, true, true), 30);
         return [shown(around), shown(grown), grown.past.hasEarlier, [grown.first, grown.last], shown(past.leftPast(grown)),
-            Object.keys(past.leftPast(grown).messages).length, past.applyLater(grown, page(31, 50, true, true), 30) === grown];
+            state.heldMessages(past.leftPast(grown)).length, past.applyLater(grown, page(31, 50, true, true), 30) === grown];
     """
     assert run(script) == [[10, 30, 21], [1, 50, 50], False, [90, 99], [90, 99, 10], 10, True]
 
@@ -50,7 +50,7 @@ def test_frames_change_both_ranges_and_nothing_between(run):
     script = BEGIN + """
         const rows = [message(20, 500), message(60, 501), message(95, 502), message(100, 503), message(5, 504)].map((one) => ({ message: one }));
         const next = state.applyRows(around, rows);
-        const versions = [20, 60, 95, 100, 5].map((number) => next.messages[number]?.version ?? null);
+        const versions = [20, 60, 95, 100, 5].map((number) => state.messageOf(next, number)?.version ?? null);
         const gap = state.applyRows(next, [{ message: message(300, 900) }], [101, 299]);
         return [versions, shown(next), shown(past.leftPast(next)), gap.past === undefined, shown(gap)];
     """
@@ -64,3 +64,60 @@ def test_counting_what_is_newer(run):
         return [past.newerThan(more, 98, "ann"), past.newerThan(more, 100, "ann"), past.isShown(around, 20), past.isShown(around, 95)];
     """
     assert run(script) == [2, 0, True, False]
+
+
+BOUND = BEGIN + """
+    const held = (thread) => {
+        const numbers = state.heldMessages(thread).map((one) => one.number);
+        return [numbers.length, numbers[0], numbers.at(-1), thread.first, thread.last, thread.hasEarlier,
+            thread.past ? [thread.past.first, thread.past.last, thread.past.hasEarlier] : null];
+    };
+    const long = (first, last) => state.applySnapshot(state.emptyThread(), { conversation: { id: "c", version: 1 },
+        membership: { read: 0 }, members: [], people: [], ...page(first, last, false, false) });
+"""
+
+
+def test_at_most_2000_messages_are_held(run):
+    """Those around what is in the page, and the newest."""
+    script = BOUND + """
+        const [few, many] = [long(1, 2000), long(1, 2001)];
+        const end = past.bounded(many, { first: 1950 });
+        const near = past.bounded(many, { first: 1200, last: 1319 });
+        const far = past.bounded(many, { first: 600, last: 719 });
+        const top = past.bounded(many, { first: 1, last: 120 });
+        return [past.bounded(few, { first: 1 }) === few, held(end), held(near), held(far), held(top)];
+    """
+    assert run(script) == [
+        True, [1000, 1002, 2001, 1002, 2001, True, None], [1302, 700, 2001, 700, 2001, True, None],
+        [1500, 100, 2001, 1502, 2001, True, [100, 1099, True]], [1000, 1, 2001, 1502, 2001, True, [1, 500, False]],
+    ]
+
+
+def test_an_earlier_range_is_bounded_at_both_ends_and_meets_the_newest_again(run):
+    script = BOUND + """
+        const early = past.applyAround(long(5000, 5040), page(1, 2100, false, true));
+        const cut = past.bounded(early, { first: 1000, last: 1119 });
+        const back = state.applyEarlier(cut, page(450, 499, true, true), 500);
+        const later = past.applyLater(cut, page(1500, 1530, true, true), 1499);
+        const met = past.applyLater(later, page(1531, 4999, true, true), 1530);
+        return [held(cut), state.shownNumbers(cut).length, held(back), held(later), held(met), state.messageOf(later, 5003).number];
+    """
+    newest = [5000, 5040, True]
+    assert run(script) == [
+        [1041, 500, 5040, *newest, [500, 1499, True]], 1000, [1091, 450, 5040, *newest, [450, 1499, True]],
+        [1072, 500, 5040, *newest, [500, 1530, True]], [4541, 500, 5040, 500, 5040, True, None], 5003,
+    ]
+
+
+def test_two_ranges_may_have_a_part_of_one_block(run):
+    script = BOUND + """
+        const thread = past.applyAround(long(90, 99), page(64, 70, true, true));
+        const cut = past.leftPast(state.withCopies(thread, [message(66, 900)]));
+        const { outside } = await load("state/blocks.js");
+        const numbers = outside(long(60, 80).blocks, 66, 70).flatMap((block) => [[block.index, ...block.messages.map((one) => one.number)]]);
+        return [held(thread), state.messageOf(state.withCopies(thread, [message(66, 900)]), 66).version, held(cut), numbers];
+    """
+    assert run(script) == [
+        [17, 64, 99, 90, 99, False, [64, 70, True]], 900, [10, 90, 99, 90, 99, False, None],
+        [[0, 60, 61, 62, 63], [1, 64, 65, 66, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80]],
+    ]

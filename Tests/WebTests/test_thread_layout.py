@@ -45,28 +45,40 @@ def test_what_blocked_people_say_is_folded_until_it_is_opened(run):
 
 
 def test_the_window_has_at_most_so_many_messages(run):
+    """It moves by four at a time, and follows the newest message where it has that."""
     script = """
         const w = await load("state/window.js");
         const numbers = Array.from({ length: 400 }, (_, index) => index + 1);
         const size = (one, all = numbers) => {
-            const inside = w.inWindow(one, all.map((number) => ({ number })));
+            const inside = w.inWindow(one, all.map((number) => ({ number })), all);
             return [inside[0].number, inside.at(-1).number, inside.length];
         };
         let window = w.newestWindow(numbers);
         const opened = size(window);
         const up = [];
-        for (let turn = 0; turn < 4; turn += 1) up.push(size(window = w.earlierWindow(window, numbers)));
+        for (let turn = 0; turn < 22; turn += 1) up.push(size(window = w.earlierWindow(window, numbers)));
+        const parts = w.partsOf(window, numbers);
         const down = [];
-        while (w.hasLater(window, numbers)) down.push(size(window = w.laterWindow(window, numbers)));
-        const more = [...numbers, ...Array.from({ length: 100 }, (_, index) => 401 + index)];
-        const trimmed = w.trimmedWindow(window, more);
-        return [opened, up, down.at(-1), size(trimmed, more), size(w.windowAround(numbers, 200)), size(w.windowAround(numbers, 2)),
-            w.hasEarlier(w.windowAround(numbers, 2), numbers), size(w.windowAround(numbers, 399))];
+        while (w.partsOf(window, numbers).after > 0) down.push(size(window = w.laterWindow(window, numbers)));
+        return [opened, up[0], up[19], up[21], parts, down.length, down.at(-1), size(w.windowAround(numbers, 200)),
+            size(w.windowAround(numbers, 2)), size(w.windowAround(numbers, 399)), w.isIn(window, 400), w.isIn(window, 280)];
     """
     assert run(script) == [
-        [341, 400, 60], [[311, 400, 90], [281, 400, 120], [251, 370, 120], [221, 340, 120]], [281, 400, 120],
-        [441, 500, 60], [170, 229, 60], [1, 31, 31], False, [369, 400, 32],
+        [361, 400, 40], [357, 400, 44], [281, 400, 120], [273, 392, 120], {"before": 272, "inside": 120, "after": 8}, 2,
+        [281, 400, 120], [180, 219, 40], [1, 21, 21], [379, 400, 22], True, False,
     ]
+
+
+def test_the_window_stays_small_while_messages_arrive(run):
+    """At the end it goes along; who reads further above keeps what is there."""
+    script = """
+        const w = await load("state/window.js");
+        const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
+        const window = w.newestWindow(numbers.slice(0, 100));
+        return [w.trimmedWindow(window, numbers.slice(0, 180), true) === window, w.trimmedWindow(window, numbers, true),
+            w.trimmedWindow(window, numbers, false), w.trimmedWindow({ first: 1, last: 90 }, numbers, true)];
+    """
+    assert run(script) == [True, {"first": 411, "last": None}, {"first": 61, "last": 180}, {"first": 1, "last": 90}]
 
 
 def test_ticks(run):
@@ -88,10 +100,11 @@ def test_messages_disappear_at_their_time(run):
     script = """
         const { expired, nextExpiry } = await load("state/disappearing.js");
         const at = (second) => new Date(second * 1000).toISOString();
-        const thread = { messages: { 1: { number: 1, text: "a", ranges: [], reactions: {}, expiresAt: at(10) },
-            2: { number: 2, text: "b", expiresAt: at(20) }, 3: { number: 3, text: "c" } } };
+        const { heldMessages, messageOf, withCopies } = await load("state/thread.js");
+        const thread = withCopies({ blocks: [] }, [{ number: 1, text: "a", ranges: [], reactions: {}, expiresAt: at(10) },
+            { number: 2, text: "b", expiresAt: at(20) }, { number: 3, text: "c" }]);
         const later = expired(thread, 15_000);
-        return [expired(thread, 9_000) === thread, nextExpiry(thread), Object.values(later.messages).map((one) => one.text ?? null),
-            later.messages[1].deletedAt === at(10), nextExpiry(later), nextExpiry(expired(later, 20_000)) === undefined];
+        return [expired(thread, 9_000) === thread, nextExpiry(thread), heldMessages(later).map((one) => one.text ?? null),
+            messageOf(later, 1).deletedAt === at(10), nextExpiry(later), nextExpiry(expired(later, 20_000)) === undefined];
     """
     assert run(script) == [True, 10000, [None, "b", "c"], True, 20000, True]

@@ -106,14 +106,20 @@ export class Thread extends Emitter {
             const page = await this.#page({ around: number });
             this.#set(past.applyAround(this.state, page));
         }
-        return Boolean(this.state.messages[number]) && !this.state.hidden[number];
+        return Boolean(state.messageOf(this.state, number)) && !this.state.hidden[number];
     }
 
     showNewest() { this.#set(past.leftPast(this.state)); }
 
+    /** Forgets what is far from the messages in the page, `{first, last}`, where too many are held. */
+    bound(window) {
+        const next = past.bounded(this.state, window);
+        if (next !== this.state) this.#set(next);
+    }
+
     /** One message, perhaps of a range that is not held: for a pin or a quote. */
     async find(number) {
-        return this.state.messages[number] ?? (await request("messages.get", { conversation: this.id, number })).message;
+        return state.messageOf(this.state, number) ?? (await request("messages.get", { conversation: this.id, number })).message;
     }
 
     replies(root, before) { return this.#page({ thread: root, ...(before && { before }) }); }
@@ -273,7 +279,7 @@ export class Thread extends Emitter {
     #set(next) {
         this.state = expired(next, Date.now());
         realtime.hold(this.#stream, next.first, next.last);
-        outbox.noteStored(this.id, Object.values(next.messages), this.me);
+        if (this.outgoing.length > 0) outbox.noteStored(this.id, state.heldMessages(next), this.me);
         this.#listenAsMember();
         this.#findPeople();
         this.#waitForExpiry();

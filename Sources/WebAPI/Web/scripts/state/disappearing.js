@@ -1,19 +1,19 @@
 // Messages that disappear at their time, also without the server.
 
+import { expiryIn, messagesIn, withMessages } from "./blocks.js";
+
 /** The same with those that have expired as deleted ones; the same object if there is none. */
 export function expired(thread, now) {
-    const due = Object.values(thread.messages).filter((one) => one.expiresAt && !one.deletedAt && Date.parse(one.expiresAt) <= now);
+    const due = messagesIn(thread.blocks.filter((block) => block.expiry <= now))
+        .filter((one) => one.expiresAt && !one.deletedAt && Date.parse(one.expiresAt) <= now);
     if (due.length === 0) return thread;
-    const messages = { ...thread.messages };
-    for (const one of due) messages[one.number] = withoutContent(one);
-    return { ...thread, messages };
+    return { ...thread, blocks: withMessages(thread.blocks, due.map(withoutContent), (_, gone) => gone) };
 }
 
 /** When the next of them expires, in milliseconds; undefined if none does. */
 export function nextExpiry(thread) {
-    const times = Object.values(thread.messages).filter((one) => one.expiresAt && !one.deletedAt)
-        .map((one) => Date.parse(one.expiresAt));
-    return times.length > 0 ? Math.min(...times) : undefined;
+    const soonest = expiryIn(thread.blocks);
+    return Number.isFinite(soonest) ? soonest : undefined;
 }
 
 export const hasExpired = (message, now) => Boolean(message.expiresAt) && Date.parse(message.expiresAt) <= now;

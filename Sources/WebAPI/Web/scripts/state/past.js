@@ -1,7 +1,12 @@
 // Reading in an earlier range of a conversation than the newest one: where a search, a reply or a pin leads. When the two
 // ranges meet they are one again.
 
-import { applyOwn, shownMessages, withCopies } from "./thread.js";
+import { between, countIn, outside } from "./blocks.js";
+import { applyOwn, heldMessages, shownNumbers, withCopies } from "./thread.js";
+
+/** So many messages are held at most, in both ranges; where there are more, so many around what is in the page stay. */
+const MOST = 2_000;
+const KEPT = 1_000;
 
 /** A page around a number becomes the range that is shown, unless it meets the newest one. */
 export function applyAround(thread, page) {
@@ -21,8 +26,7 @@ export function applyLater(thread, page, after) {
 /** Without the earlier range: the newest messages are shown. */
 export function leftPast(thread) {
     if (!thread.past) return thread;
-    const messages = Object.fromEntries(Object.entries(thread.messages).filter(([number]) => Number(number) >= thread.first));
-    return { ...thread, messages, past: undefined };
+    return { ...thread, blocks: between(thread.blocks, thread.first ?? Infinity), past: undefined };
 }
 
 /** Whether the number lies in the range that is shown. */
@@ -33,8 +37,33 @@ export function isShown(thread, number) {
 
 /** How many messages of others are newer than the number, as far as is held. Notices do not count. */
 export function newerThan(thread, number, me) {
-    return shownMessages({ ...thread, past: undefined })
-        .filter((one) => one.number > number && one.author !== me && !one.notice && !one.deletedAt).length;
+    const from = Math.max(number + 1, thread.first ?? Infinity);
+    return heldMessages({ blocks: between(thread.blocks, from) })
+        .filter((one) => !thread.hidden[one.number] && one.author !== me && !one.notice && !one.deletedAt).length;
+}
+
+/**
+ * Without what is far from the messages in the page, `{first, last}`, where too many are held: they are read again where
+ * one goes there. Without `last` the page follows the newest ones. The newest stay in any case.
+ */
+export function bounded(thread, { first, last }) {
+    if (countIn(thread.blocks) <= MOST) return thread;
+    const numbers = shownNumbers(thread);
+    if (last === undefined && !thread.past) {
+        const from = Math.min(numbers.at(-KEPT), first ?? Infinity);
+        return { ...thread, blocks: between(thread.blocks, from), first: from, hasEarlier: true };
+    }
+    const middle = numbers.findIndex((number) => number >= first);
+    const start = Math.max(0, middle - KEPT / 2);
+    const end = Math.min(numbers.length, middle + KEPT / 2);
+    const [lowest, highest] = [numbers[start], numbers[end - 1]];
+    const range = thread.past ?? thread;
+    const hasEarlier = range.hasEarlier || start > 0;
+    const from = Math.max(thread.past ? thread.first : lowest, heldMessages(thread).at(-KEPT / 2).number);
+    // The two meet: what is before them goes.
+    if (highest >= from - 1 && !thread.past) return { ...thread, blocks: between(thread.blocks, lowest), first: lowest, hasEarlier };
+    const past = { first: lowest, last: highest, hasEarlier };
+    return { ...thread, blocks: outside(between(thread.blocks, lowest), highest, from), past, first: from, hasEarlier: true };
 }
 
 /** One range, where the earlier one reaches the newest. */

@@ -3,25 +3,26 @@
 // Of two copies the one with the higher version is kept, wherever it came from. A state is never changed: every function
 // returns the next one.
 
+import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from "./blocks.js";
+
 /**
- * `first` and `last` are the numbers that `messages` speaks for, up to the newest; absent while there are none. `past` is
+ * `first` and `last` are the numbers that `blocks` speak for, up to the newest; absent while there are none. `past` is
  * an earlier range of them, `{first, last, hasEarlier}`, while the user reads there: see past.js. `hidden` are the numbers
  * that the user has deleted for themselves, `reacted` the emoji of their reactions by number, `starred` and `listened` what
  * they have noted, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
  * and read, and `scheduled` how many messages wait for their time.
  */
-export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, messages: {}, hidden: {}, reacted: {},
+export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, blocks: noBlocks, hidden: {}, reacted: {},
     starred: {}, listened: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
 
 /** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
 export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
     const known = isNewEpoch ? emptyThread() : thread;
     const [first, last] = snapshot.range ?? [];
-    const messages = {};
-    for (const one of snapshot.messages) messages[one.number] = newer(known.messages[one.number], one);
+    const blocks = withMessages(noBlocks, snapshot.messages.map((one) => newer(messageOf(known, one.number), one)), newer);
     const members = Object.fromEntries(snapshot.members.map((one) => [one.user, newer(known.members[one.user], one)]));
     const next = { ...known, isLoaded: true, conversation: newer(known.conversation, snapshot.conversation),
-        membership: snapshot.membership, members, moreMembers: Boolean(snapshot.moreMembers), messages, first, last, past: undefined,
+        membership: snapshot.membership, members, moreMembers: Boolean(snapshot.moreMembers), blocks, first, last, past: undefined,
         hasEarlier: snapshot.hasEarlier, read: Math.max(known.read, snapshot.membership.read) };
     return applyOwn(withPeople(next, snapshot.people), snapshot.own ?? []);
 }
@@ -60,18 +61,16 @@ export function withMessage(thread, message) {
 
 /** The same with these messages, whatever the ranges are. */
 export function withCopies(thread, list) {
-    const messages = { ...thread.messages };
-    for (const one of list) messages[one.number] = newer(messages[one.number], one);
-    return { ...thread, messages };
+    return { ...thread, blocks: withMessages(thread.blocks, list, newer) };
 }
 
 /** What the user has noted on messages. Deleting for oneself is for ever. */
 export function applyOwn(thread, rows) {
     if (rows.length === 0) return thread;
-    const [hidden, reacted, starred, listened] =
-        [{ ...thread.hidden }, { ...thread.reacted }, { ...thread.starred }, { ...thread.listened }];
+    const [reacted, starred, listened] = [{ ...thread.reacted }, { ...thread.starred }, { ...thread.listened }];
+    let { hidden } = thread;
     for (const one of rows) {
-        if (one.hidden) hidden[one.number] = true;
+        if (one.hidden && !hidden[one.number]) hidden = { ...hidden, [one.number]: true };
         reacted[one.number] = one.reacted;
         starred[one.number] = one.starred;
         if (one.listened) listened[one.number] = true;
@@ -97,12 +96,30 @@ export function applyMarks(thread, rows, me) {
 export const withPeople = (thread, people) =>
     ({ ...thread, people: { ...thread.people, ...Object.fromEntries(people.map((one) => [one.id, one])) } });
 
-/** The messages that are shown, in their order: the earlier range while there is one, else those up to the newest. */
-export function shownMessages(thread) {
-    const { first, last } = thread.past ?? thread;
-    return Object.values(thread.messages).filter((one) => !thread.hidden[one.number] && one.number >= first && one.number <= last)
-        .sort((one, other) => one.number - other.number);
+/** The message with a number, if it is held. */
+export const messageOf = (thread, number) => messageIn(thread.blocks, number);
+
+/** All messages that are held, in their order. */
+export const heldMessages = (thread) => messagesIn(thread.blocks);
+
+/** What is shown of a state, which is asked for several times while it is drawn. */
+const known = new WeakMap();
+
+function shown(thread) {
+    if (!known.has(thread)) {
+        const { first, last } = thread.past ?? thread;
+        const messages = first === undefined ? []
+            : messagesIn(between(thread.blocks, first, last)).filter(({ number }) => !thread.hidden[number]);
+        known.set(thread, { messages, numbers: messages.map((one) => one.number) });
+    }
+    return known.get(thread);
 }
+
+/** The messages that are shown, in their order: the earlier range while there is one, else those up to the newest. */
+export const shownMessages = (thread) => shown(thread).messages;
+
+/** Their numbers. */
+export const shownNumbers = (thread) => shown(thread).numbers;
 
 /** The emoji of a message with whether the user is among those who reacted, in the order of the message. */
 export function reactionsOf(thread, message, me) {
@@ -125,9 +142,7 @@ export const othersIn = (thread, me) => Object.values(thread.members)
 
 /** Authors and mentioned people whose profiles are not held. */
 export function unknownPeople(thread) {
-    const ids = Object.values(thread.messages).flatMap((one) =>
-        [one.author, ...(one.ranges ?? []).map((range) => range.user).filter(Boolean)]);
-    return [...new Set(ids)].filter((id) => !thread.people[id]);
+    return [...new Set(peopleIn(thread.blocks))].filter((id) => !thread.people[id]);
 }
 
 /** The newest message of the user whose text can be changed. */
@@ -144,9 +159,8 @@ export function cleared(thread, spans) {
 
 /** The range from a number on. */
 function within(thread, first) {
-    const messages = Object.fromEntries(Object.entries(thread.messages).filter(([number]) => Number(number) >= first));
     const isEmpty = thread.last === undefined || thread.last < first;
-    return { ...thread, messages, past: undefined, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
+    return { ...thread, blocks: between(thread.blocks, first), past: undefined, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
 }
 
 export const newer = (known, one) => known && known.version > one.version ? known : one;

@@ -1,10 +1,13 @@
 // Which of the messages that are held are in the page: not more than a browser lays out quickly.
 //
-// A window is `{first, last}`, numbers; without `last` it follows the newest message.
+// A window is `{first, last}`, numbers; without `last` it follows the newest message. It moves by a few messages at a time,
+// so that no frame has to make many.
 
 export const LIMIT = 120;
-const OPENED = 60;
-const STEP = 30;
+const OPENED = 40;
+const STEP = 4;
+/** What leaves at once where new messages are added at the end. */
+const TRIMMED = 30;
 
 /** The newest of them. `numbers` are those that are held, ascending. */
 export const newestWindow = (numbers) => ({ first: numbers[Math.max(0, numbers.length - OPENED)], last: undefined });
@@ -17,38 +20,48 @@ export function windowAround(numbers, number) {
 }
 
 /** More at the top; what is too far below leaves. */
-export function earlierWindow(window, numbers) {
-    const start = Math.max(0, indexFrom(numbers, window.first) - STEP);
+export function earlierWindow(window, numbers, step = STEP) {
+    const start = Math.max(0, indexFrom(numbers, window.first) - step);
     const end = endOf(window, numbers);
     const kept = Math.min(end, start + LIMIT);
     return { first: numbers[start], last: kept < numbers.length ? numbers[kept - 1] : window.last };
 }
 
 /** More at the bottom; what is too far above leaves. */
-export function laterWindow(window, numbers) {
-    const end = Math.min(numbers.length, endOf(window, numbers) + STEP);
+export function laterWindow(window, numbers, step = STEP) {
+    const end = Math.min(numbers.length, endOf(window, numbers) + step);
     const start = Math.max(indexFrom(numbers, window.first), end - LIMIT);
     return { first: numbers[start], last: end < numbers.length ? numbers[end - 1] : undefined };
 }
 
-/** A window that follows the newest message has grown: what is too far above leaves. */
-export function trimmedWindow(window, numbers) {
-    if (window.last !== undefined || numbers.length - indexFrom(numbers, window.first) <= LIMIT) return window;
-    return { first: numbers[numbers.length - OPENED], last: undefined };
+/** A window that follows the newest message has grown: at the end what is too far above leaves, else what is below. */
+export function trimmedWindow(window, numbers, isAtEnd) {
+    const start = indexFrom(numbers, window.first);
+    if (window.last !== undefined || numbers.length - start <= LIMIT) return window;
+    return isAtEnd ? { first: numbers[numbers.length - LIMIT + TRIMMED], last: undefined } : { first: window.first, last: numbers[start + LIMIT - 1] };
 }
 
-export const hasEarlier = (window, numbers) => indexFrom(numbers, window.first) > 0;
-export const hasLater = (window, numbers) => endOf(window, numbers) < numbers.length;
+/** How many of those that are held lie before the window, in it, and after it. */
+export function partsOf(window, numbers) {
+    const [start, end] = [indexFrom(numbers, window.first), endOf(window, numbers)];
+    return { before: start, inside: end - start, after: numbers.length - end };
+}
 
-/** The messages in the window. */
-export const inWindow = (window, messages) => messages.filter(({ number }) =>
-    (window.first === undefined || number >= window.first) && (window.last === undefined || number <= window.last));
+/** The messages in the window. `numbers` are theirs. */
+export const inWindow = (window, messages, numbers) => messages.slice(indexFrom(numbers, window.first), endOf(window, numbers));
+
+/** Whether a number lies between those of the window. */
+export const isIn = ({ first, last }, number) => (first === undefined || number >= first) && (last === undefined || number <= last);
 
 const endOf = (window, numbers) => window.last === undefined ? numbers.length : indexFrom(numbers, window.last + 1);
 
 /** The index of the first number that is not below. */
 function indexFrom(numbers, number) {
     if (number === undefined) return 0;
-    const index = numbers.findIndex((one) => one >= number);
-    return index === -1 ? numbers.length : index;
+    let [low, high] = [0, numbers.length];
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] < number) low = middle + 1; else high = middle;
+    }
+    return low;
 }

@@ -6,7 +6,7 @@ import { drafts } from "../drafts.js";
 import { t } from "../language/texts.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { isEmpty } from "../state/drafts.js";
-import { lastEditable, othersIn } from "../state/thread.js";
+import { lastEditable, messageOf, othersIn } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { mentionList } from "./mention-list.js";
 import { quote } from "./message.js";
@@ -86,7 +86,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         const draft = drafts.of(thread.id);
         shown = draft;
         showText(draft.text);
-        const message = draft.replyTo && thread.state.messages[draft.replyTo];
+        const message = draft.replyTo && messageOf(thread.state, draft.replyTo);
         target = message ? { reply: message } : {};
         showTarget();
     };

@@ -1,22 +1,29 @@
 // The messages of a thread: which of them are in the page, and where the page stands while they come, grow and go.
 //
-// The browser's own anchoring is off. The topmost message on the screen stays where it is, whatever changes above it; at
-// the end the newest stays in view.
+// The topmost message on the screen stays where it is, whatever changes above it; at the end the newest stays in view.
+// Where an end of what is in the page is near, a few messages are put in with each frame, and more are read ahead.
 
 import { button, h } from "../dom.js";
+import { onceAFrame } from "../frames.js";
 import { friends } from "../friends.js";
 import { t } from "../language/texts.js";
 import { layout } from "../state/layout.js";
 import { newerThan } from "../state/past.js";
-import { newestNumber, shownMessages } from "../state/thread.js";
+import { newestNumber, shownMessages, shownNumbers } from "../state/thread.js";
 import * as windows from "../state/window.js";
+import { Anchor } from "./anchor.js";
 import { attempt } from "./attempt.js";
+import { focusedIn, watchKeys } from "./feed-keys.js";
 import { Nodes, show as showNodes } from "./keyed.js";
 import { messageItem, outgoingItem, partsOf } from "./message.js";
 
 /** How far from its end the list still counts as being there, and from where on more is put in, in pixels. */
 const END = 60;
-const NEAR = 700;
+const NEAR = 2_000;
+/** How much less there may be on one side than on the other, where no more fits into the page. */
+const UNEVEN = 400;
+/** Where one reads earlier messages, so many are held beyond those in the page. */
+const AHEAD = 150;
 /** How much of a message has to be on the screen to be read. */
 const LEAST = 30;
 
@@ -38,8 +45,13 @@ export class Feed {
     #phase = "new";
     #isAtEnd = true;
     #anchor;
-    #isMoving = false;
+    #isReading = false;
+    /** Whether somebody has scrolled, from where the feed has put the messages. */
+    #hasScrolled = false;
+    #ownTop = 0;
+    #newestText;
     #resized = new ResizeObserver(() => this.#restore());
+    #schedule = onceAFrame(() => this.draw());
 
     constructor(thread, actions, target) {
         this.#thread = thread;
@@ -51,54 +63,53 @@ export class Feed {
         this.#scroller = h("div", { class: "scroller" }, this.#list);
         this.node = h("div", { class: "feed" }, this.#scroller, this.#newest);
         this.#scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
-        this.#list.addEventListener("keydown", (event) => this.#handleKey(event));
-        // From outside, to the newest message; from a message, the way back leads out.
-        this.#list.addEventListener("focus", ({ relatedTarget }) => {
-            if (!this.#list.contains(relatedTarget)) this.#focusAt(this.#list.children.length - 1);
-        });
+        this.#anchor = new Anchor(this.#scroller, this.#list);
+        watchKeys(this.#list, actions.key);
         document.addEventListener("visibilitychange", this.#handleVisibility);
         this.#resized.observe(this.#list);
         this.#resized.observe(this.#scroller);
     }
 
     close() {
+        this.#schedule.cancel();
         this.#resized.disconnect();
         document.removeEventListener("visibilitychange", this.#handleVisibility);
     }
 
     draw() {
+        this.#schedule.cancel();
         const { state } = this.#thread;
         if (!state.isLoaded) return;
         const opensAt = this.#phase === "new" ? this.#begin() : undefined;
         if (this.#phase === "opening") return;
-        const messages = shownMessages(state);
-        const numbers = messages.map((one) => one.number);
+        const numbers = shownNumbers(state);
         if (this.#window.first === undefined) this.#window = windows.newestWindow(numbers);
-        if (this.#isAtEnd) this.#window = windows.trimmedWindow(this.#window, numbers);
-        const items = layout(windows.inWindow(this.#window, messages),
+        this.#window = windows.trimmedWindow(this.#window, numbers, this.#isAtEnd);
+        const items = layout(windows.inWindow(this.#window, shownMessages(state), numbers),
             { me: this.#thread.me, unreadAfter: this.#unreadAfter, blocked: this.#folds ? friends.blocked : undefined, opened: this.#opened });
         const nodes = items.map((item) => this.#nodes.node(item.message.number, partsOf(this.#thread, item),
             () => messageItem(this.#thread, item, this.#actions)));
         const pending = this.#follows ? this.#thread.outgoing.filter((one) => one.thread === undefined).map((one) =>
             this.#nodes.node(one.clientID, [one], () => outgoingItem(this.#thread, one))) : [];
         this.#nodes.sweep();
-        const focused = this.#focused();
+        const focused = focusedIn(this.#list);
         showNodes(this.#list, [...nodes, ...pending]);
         focused?.restore();
         this.#list.dataset.empty = String(nodes.length + pending.length === 0);
         if (opensAt) this.#scrollTo(document.getElementById(`message-${opensAt}`), 0.2);
         this.#restore();
-        this.#drawNewest();
         this.#markSeen();
         this.#fill();
+        this.#drawNewest();
+        this.#thread.bound(this.#window);
     }
 
     /** Shows a message, wherever it is, and points to it. Resolves to whether it may be seen. */
     async showMessage(number) {
         const found = await this.#thread.show(number);
         if (!found) return false;
-        const numbers = shownMessages(this.#thread.state).map((one) => one.number);
-        if (!windows.inWindow(this.#window, [{ number }]).length || this.#thread.state.past) this.#window = windows.windowAround(numbers, number);
+        const { state } = this.#thread;
+        if (!windows.isIn(this.#window, number) || state.past) this.#window = windows.windowAround(shownNumbers(state), number);
         this.#phase = "open";
         this.#isAtEnd = false;
         this.draw();
@@ -113,7 +124,7 @@ export class Feed {
 
     showNewest() {
         this.#thread.showNewest();
-        this.#window = windows.newestWindow(shownMessages(this.#thread.state).map((one) => one.number));
+        this.#window = windows.newestWindow(shownNumbers(this.#thread.state));
         this.#isAtEnd = true;
         this.draw();
     }
@@ -162,7 +173,7 @@ export class Feed {
         const first = this.#firstUnread();
         if (!first) return undefined;
         this.#isAtEnd = false;
-        this.#window = windows.windowAround(shownMessages(this.#thread.state).map((one) => one.number), first.number);
+        this.#window = windows.windowAround(shownNumbers(this.#thread.state), first.number);
         return first.number;
     }
 
@@ -180,80 +191,78 @@ export class Feed {
     // The scroll position
 
     #scrollTo(node, part) {
-        this.#scroller.scrollTop += node.getBoundingClientRect().top - this.#top - this.#scroller.clientHeight * part;
+        this.#scroller.scrollTop += node.getBoundingClientRect().top - this.#anchor.top - this.#scroller.clientHeight * part;
+        this.#ownTop = this.#scroller.scrollTop;
         this.#handleScroll();
     }
 
-    get #top() { return this.#scroller.getBoundingClientRect().top; }
-
     #handleScroll() {
         const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
+        if (Math.abs(scrollTop - this.#ownTop) > 1) this.#hasScrolled = true;
         this.#isAtEnd = this.#follows && scrollHeight - scrollTop - clientHeight < END;
-        this.#remember();
-        this.#drawNewest();
+        this.#anchor.remember();
         this.#markSeen();
         this.#fill();
-    }
-
-    #remember() {
-        const top = this.#top;
-        const node = [...this.#list.children].find((one) => one.getBoundingClientRect().bottom > top + 1);
-        this.#anchor = node && { id: node.id, offset: node.getBoundingClientRect().top - top };
+        this.#drawNewest();
     }
 
     /** What was at the top of the screen goes back there; at the end, the end does. */
     #restore() {
         if (this.#isAtEnd) this.#scroller.scrollTop = this.#scroller.scrollHeight;
-        else {
-            const node = this.#anchor && document.getElementById(this.#anchor.id);
-            if (node && this.#list.contains(node)) {
-                const moved = node.getBoundingClientRect().top - this.#top - this.#anchor.offset;
-                if (Math.abs(moved) >= 1) this.#scroller.scrollTop += moved;
-            }
-        }
-        this.#remember();
+        else this.#anchor.restore();
+        this.#ownTop = this.#scroller.scrollTop;
+        this.#anchor.remember();
     }
 
-    /** Puts more in where the end of what is in the page is near, and reads it where it is not held. */
-    async #fill() {
+    /** Puts more in where an end of what is in the page is near: the next frame draws it, and goes on. */
+    #fill() {
         const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-        if (this.#isMoving || !this.node.isConnected || clientHeight === 0 || this.#phase !== "open") return;
+        if (!this.node.isConnected || clientHeight === 0 || this.#phase !== "open") return;
+        const numbers = shownNumbers(this.#thread.state);
+        const { before, inside, after } = windows.partsOf(this.#window, numbers);
+        const below = scrollHeight - scrollTop - clientHeight;
+        const isNear = (here, there) => here < NEAR && (inside < windows.LIMIT || here + UNEVEN < there);
+        this.#readAhead(before, after, { isHigh: scrollTop < NEAR, isLow: below < NEAR });
+        if (before > 0 && isNear(scrollTop, below)) this.#window = windows.earlierWindow(this.#window, numbers);
+        else if (after > 0 && isNear(below, scrollTop)) this.#window = windows.laterWindow(this.#window, numbers);
+        else return;
+        this.#schedule();
+    }
+
+    /** Reads more before all that is held is in the page, once one has scrolled. */
+    #readAhead(before, after, { isHigh, isLow }) {
         const { state } = this.#thread;
-        const numbers = shownMessages(state).map((one) => one.number);
         const range = state.past ?? state;
-        const isLow = scrollHeight - scrollTop - clientHeight < NEAR;
-        if (scrollTop < NEAR && windows.hasEarlier(this.#window, numbers)) this.#move(windows.earlierWindow(this.#window, numbers));
-        else if (scrollTop < NEAR && range.hasEarlier) await this.#read(() => this.#thread.loadEarlier(), true);
-        else if (isLow && windows.hasLater(this.#window, numbers)) this.#move(windows.laterWindow(this.#window, numbers));
-        else if (isLow && state.past) await this.#read(() => this.#thread.loadLater(), false);
+        const ahead = this.#hasScrolled && !this.#isAtEnd ? AHEAD : 1;
+        if (this.#isReading) return;
+        if (range.hasEarlier && before < ahead && (isHigh || before > 0)) this.#read(() => this.#thread.loadEarlier());
+        else if (state.past && after < ahead && (isLow || after > 0)) {
+            // What comes after is not in the page at once: it is put in where it is near.
+            this.#window = { ...this.#window, last: this.#window.last ?? shownNumbers(state).at(-1) };
+            this.#read(() => this.#thread.loadLater());
+        }
     }
 
-    #move(next) {
-        this.#window = next;
-        this.draw();
-    }
-
-    async #read(work, isEarlier) {
-        this.#isMoving = true;
+    async #read(work) {
+        this.#isReading = true;
         this.#list.setAttribute("aria-busy", "true");
-        const last = shownMessages(this.#thread.state).at(-1)?.number;
-        // What comes after is not in the page at once: it is put in where it is near.
-        if (!isEarlier) this.#window = { ...this.#window, last };
         const isDone = await attempt(work);
-        this.#isMoving = false;
+        this.#isReading = false;
         this.#list.removeAttribute("aria-busy");
-        if (isDone && this.node.isConnected) this.draw();
+        if (isDone && this.node.isConnected) this.#schedule();
     }
 
     // What is read
 
     #drawNewest() {
         const isAway = !this.#isAtEnd && this.#phase === "open";
-        this.#newest.hidden = !isAway;
+        if (this.#newest.hidden === isAway) this.#newest.hidden = !isAway;
         const { state, seen, me } = this.#thread;
         const count = isAway ? newerThan(state, seen, me) : 0;
         // There may be more between what was read and what is held.
         const text = `${count}${count > 0 && state.first > seen + 1 ? "+" : ""}`;
+        if (text === this.#newestText) return;
+        this.#newestText = text;
         this.#count.hidden = count === 0;
         this.#count.textContent = text;
         this.#newest.setAttribute("aria-label", count === 0 ? t("feed.toNewest") : t("feed.toNewestOf", { count: text }));
@@ -261,51 +270,14 @@ export class Feed {
 
     #markSeen() {
         if (document.hidden || !this.node.isConnected || this.#phase !== "open") return;
-        if (this.#isAtEnd) return this.#thread.markRead(newestNumber(this.#thread.state));
-        const bottom = this.#scroller.getBoundingClientRect().bottom;
-        const seen = [...this.#list.querySelectorAll("[data-number]")].findLast((one) => {
-            const { top, height } = one.getBoundingClientRect();
-            return top + Math.min(height, LEAST) <= bottom;
-        });
-        if (seen) this.#thread.markRead(Number(seen.dataset.number));
+        const { state, seen } = this.#thread;
+        if (this.#isAtEnd) return this.#thread.markRead(newestNumber(state));
+        const number = seen < newestNumber(state) ? this.#anchor.lastSeen(LEAST) : undefined;
+        if (number) this.#thread.markRead(number);
     }
 
     #handleVisibility = () => {
         if (document.hidden) this.#unreadAfter = undefined;
         else this.draw();
     };
-
-    // The keyboard: arrows go from message to message.
-
-    /** What has the focus in a message, which may be drawn anew. */
-    #focused() {
-        const element = document.activeElement;
-        const message = element?.closest(".message");
-        if (!message || !this.#list.contains(message)) return undefined;
-        const { action } = element === message ? {} : element.dataset;
-        return { restore: () => {
-            if (message.isConnected) return;
-            const drawn = document.getElementById(message.id);
-            (action && drawn?.querySelector(`[data-action="${action}"]`) || drawn)?.focus({ preventScroll: true });
-        } };
-    }
-
-    #focusAt(index) {
-        const node = this.#list.children[Math.max(0, Math.min(index, this.#list.children.length - 1))];
-        node?.focus({ preventScroll: true });
-        node?.scrollIntoView({ block: "nearest" });
-    }
-
-    #handleKey(event) {
-        if (event.altKey || event.ctrlKey || event.metaKey || !event.target.matches(".message")) return;
-        const index = [...this.#list.children].indexOf(event.target);
-        const steps = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: Infinity };
-        if (event.key in steps) this.#focusAt(steps[event.key]);
-        else if (event.key === "Enter" || event.key === "ContextMenu") {
-            (event.target.querySelector("[data-action=message-menu]") ?? event.target.querySelector("button"))?.click();
-        }
-        else if (event.key === "r" || event.key === "e") this.#actions.key(event.key, Number(event.target.dataset.number));
-        else return;
-        event.preventDefault();
-    }
 }

@@ -8,7 +8,7 @@ import { noticeParts } from "../notices.js";
 import { decoded } from "../state/mentions.js";
 import { plainText } from "../state/pieces.js";
 import { receiptOf } from "../state/receipts.js";
-import { reactionsOf, stateOf } from "../state/thread.js";
+import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { avatar } from "./avatar.js";
 import { messageText, nodesOf, visible } from "./message-text.js";
@@ -23,7 +23,7 @@ export function partsOf(thread, item) {
     const { message, folded } = item;
     const { number, replyTo, thread: root } = message;
     const receipt = message.author === me && !message.notice ? receiptOf(state, number, me) : undefined;
-    return [message, replyTo && state.messages[replyTo], root && state.messages[root], state.people, state.hidden, state.membership,
+    return [message, replyTo && quotedIn(state, replyTo), root && quotedIn(state, root), state.people, state.membership,
         state.listened[number], state.starred[number], state.conversation?.pins.includes(number), receipt?.state, receipt?.readers.join(),
         item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
 }
@@ -117,10 +117,13 @@ function quoteButton(thread, message, { show, openThread }) {
         onclick: () => message.replyTo ? show(number) : openThread(number) }, quoteParts(thread, number));
 }
 
+/** What a quote shows: nothing of a message that is hidden or not held. */
+const quotedIn = (state, number) => state.hidden[number] ? undefined : messageOf(state, number);
+
 export const quote = (thread, number) => h("p", { class: "quote" }, quoteParts(thread, number));
 
 function quoteParts(thread, number) {
-    const message = thread.state.hidden[number] ? undefined : thread.state.messages[number];
+    const message = quotedIn(thread.state, number);
     return [message && h("bdi", { class: "author" }, visible(thread.nameOf(message.author))),
         h("bdi", { class: "quoted" }, message ? lineOf(thread, message) : t("message.earlier"))];
 }

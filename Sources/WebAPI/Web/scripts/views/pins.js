@@ -2,7 +2,7 @@
 
 import { button, h, icon } from "../dom.js";
 import { t } from "../language/texts.js";
-import { stateOf } from "../state/thread.js";
+import { messageOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
 import { lineOf } from "./message.js";
@@ -30,7 +30,7 @@ export function pinsBar(thread, show) {
         node.hidden = pins.length === 0;
         if (pins.length === 0) return;
         const number = pins[index % pins.length];
-        const message = thread.state.messages[number] ?? found.get(number);
+        const message = messageOf(thread.state, number) ?? found.get(number);
         if (!message && !found.has(number)) {
             found.set(number, undefined);
             thread.find(number).then((one) => { found.set(number, one); draw(); }).catch(() => {});

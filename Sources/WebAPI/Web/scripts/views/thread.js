@@ -9,7 +9,7 @@ import { t } from "../language/texts.js";
 import { writersText } from "../notices.js";
 import { errorMessage } from "../problems.js";
 import { plainText } from "../state/pieces.js";
-import { othersIn, stateOf } from "../state/thread.js";
+import { messageOf, othersIn, stateOf } from "../state/thread.js";
 import { Thread } from "../thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
@@ -39,7 +39,7 @@ export function threadPage(id, number) {
         show,
         /** A key that was pressed on a message. */
         key: (key, wanted) => {
-            const message = thread.state.messages[wanted];
+            const message = messageOf(thread.state, wanted);
             if (!message || message.deletedAt || message.notice || writing.node.hidden) return;
             if (key === "r") writing.reply(message);
             else if (message.author === thread.me && message.kind === "text") writing.edit(message);

@@ -1,0 +1,37 @@
+// The keyboard in the messages of a thread: arrows go from one to the next, letters act on one.
+
+/** `act(key, number)` is called for the keys that act on a message. */
+export function watchKeys(list, act) {
+    const focusAt = (index) => {
+        const node = list.children[Math.max(0, Math.min(index, list.children.length - 1))];
+        node?.focus({ preventScroll: true });
+        node?.scrollIntoView({ block: "nearest" });
+    };
+    list.addEventListener("keydown", (event) => {
+        if (event.altKey || event.ctrlKey || event.metaKey || !event.target.matches(".message")) return;
+        const index = [...list.children].indexOf(event.target);
+        const steps = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: Infinity };
+        if (event.key in steps) focusAt(steps[event.key]);
+        else if (event.key === "Enter" || event.key === "ContextMenu") {
+            (event.target.querySelector("[data-action=message-menu]") ?? event.target.querySelector("button"))?.click();
+        }
+        else if (event.key === "r" || event.key === "e") act(event.key, Number(event.target.dataset.number));
+        else return;
+        event.preventDefault();
+    });
+    // From outside, to the newest message; from a message, the way back leads out.
+    list.addEventListener("focus", ({ relatedTarget }) => { if (!list.contains(relatedTarget)) focusAt(list.children.length - 1); });
+}
+
+/** What has the focus in a message, which may be drawn anew: `restore` focuses its successor. */
+export function focusedIn(list) {
+    const element = document.activeElement;
+    const message = element?.closest(".message");
+    if (!message || !list.contains(message)) return undefined;
+    const { action } = element === message ? {} : element.dataset;
+    return { restore: () => {
+        if (message.isConnected) return;
+        const drawn = document.getElementById(message.id);
+        (action && drawn?.querySelector(`[data-action="${action}"]`) || drawn)?.focus({ preventScroll: true });
+    } };
+}
