@@ -461,6 +461,7 @@ export const english = {
     link: {
         address: "Address",
         share: "Share",
+        code: "The address as a QR code",
         looking: "Looking at the link…",
         broken: "This link does not work",
         expired: "It may have expired, or its maker has removed it.",
@@ -674,6 +675,11 @@ export const english = {
         searching: "Searching…",
         nothing: "Nothing found for “{query}”.",
         line: "{author}: {text}",
+    },
+    starred: {
+        title: "Starred messages",
+        empty: "You have not starred any messages.",
+        more: "Show more",
     },
     shortcuts: {
         switcher: "Go to a chat",

@@ -84,6 +84,7 @@ const routes = {
     "links.create": conversation("POST", "/links"),
     "links.remove": conversation("DELETE", "/links/{link}"),
     "messages.search": ["GET", "/v1/search"],
+    "messages.starred": ["GET", "/v1/starred"],
     "messages.send": conversation("POST", "/messages"),
     "messages.list": conversation("GET", "/messages"),
     "messages.get": message("GET"),

@@ -1,5 +1,6 @@
 // The list of conversations with its filters and its search, and the archive.
 
+import { calls } from "../calls.js";
 import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
 import { onceAFrame } from "../frames.js";
@@ -35,6 +36,7 @@ export function inboxList() {
     const tabs = h("div", { class: "filters", role: "group", "aria-label": t("inbox.which") }, filters.map((value) =>
         h("button", { type: "button", class: "filter", "aria-pressed": String(value === "all"), data: { filter: value }, onclick: () => setFilter(value) }, t(`filters.${value}`))));
     const archive = h("a", { class: "archive-link", href: "#/archive", hidden: true, data: { action: "archive" } }, icon("archive"), t("inbox.archive"));
+    const starred = h("a", { class: "archive-link", href: "#/starred", data: { action: "starred" } }, icon("star"), t("starred.title"));
     const back = h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list"), hidden: true }, icon("back"));
     const results = searchResults();
     const input = h("input", { id: "chat-search", type: "search", placeholder: t("inbox.search"), autocomplete: "off", spellcheck: "false",
@@ -46,7 +48,7 @@ export function inboxList() {
         } });
     const field = h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); results.open(); } },
         h("label", { for: "chat-search", class: "unseen" }, t("inbox.searchLabel")), icon("search"), input);
-    const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive);
+    const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive, starred);
     const node = h("div", { class: "page chat-page" },
         h("div", { class: "page-head" }, back, heading,
             button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
@@ -78,13 +80,13 @@ export function inboxList() {
         emptyText.textContent = t(`nothing.${isArchive ? "archive" : filter}`);
         start.hidden = isArchive || filter !== "all";
         more.hidden = isArchive ? !state.archive?.nextCursor : !state.nextCursor;
-        archive.hidden = isArchive || filter !== "all";
+        archive.hidden = starred.hidden = isArchive || filter !== "all";
         const top = rows.slice(0, WATCHED);
         typing.update(top.filter((row) => row.membership.state === "member").map((row) => row.id));
         online.update(top.filter((row) => row.person && !row.person.deleted).map((row) => row.person.id));
     };
     const schedule = onceAFrame(draw);
-    const unsubscribe = [inbox, drafts, outbox, presence, writers].map((one) => one.on("change", schedule));
+    const unsubscribe = [...[inbox, drafts, outbox, presence, writers].map((one) => one.on("change", schedule)), calls.on("calls", schedule)];
     return {
         node,
         /** The conversation that is shown beside it, and whether the archive is listed. */

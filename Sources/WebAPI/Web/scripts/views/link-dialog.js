@@ -3,6 +3,7 @@
 import { button, h, toast } from "../dom.js";
 import { t } from "../language/texts.js";
 import { open } from "./dialogs.js";
+import { qrPicture } from "./qr-picture.js";
 
 export const linkAddress = (token) => `${location.origin}/#/l/${token}`;
 
@@ -10,6 +11,7 @@ export function showLink(title, hint, token) {
     const address = linkAddress(token);
     const input = h("input", { id: "link-address", type: "text", value: address, readonly: true, onfocus: () => input.select() });
     const dialog = open({ id: "made-link", "aria-labelledby": "made-link-title" }, h("h2", { id: "made-link-title" }, title), h("p", {}, hint),
+        qrPicture(address, t("link.code")),
         h("div", { class: "field" }, h("label", { for: "link-address" }, t("link.address")), input),
         h("div", { class: "choices" },
             button({ name: "copy", label: t("common.copy"), class: "primary", data: { action: "copy-link" }, onclick: async () => {

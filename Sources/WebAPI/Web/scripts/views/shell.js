@@ -17,6 +17,7 @@ import { linkPage } from "./link.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
+import { starredPage } from "./starred.js";
 import { joinCall } from "./start-call.js";
 import { openSwitcher } from "./switcher.js";
 
@@ -29,7 +30,8 @@ const pages = {
 };
 
 /** Pages without a navigation entry of their own: each belongs under one. */
-const inner = { c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage } };
+const inner = { c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage },
+    starred: { under: "chats", make: starredPage } };
 
 let stop = () => {};
 
