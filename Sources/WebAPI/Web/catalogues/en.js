@@ -43,6 +43,11 @@ export const english = {
         captionedBy: "{name} turned captions on",
         othersCannotHear: "The others can’t hear you.",
         otherCannotHear: "The other person can’t hear you.",
+        chat: "Show the chat",
+        // Leaves the call in a corner of the page, where it goes on.
+        shrink: "Make the call small",
+        expand: "Show the whole call",
+        move: "Move the call with the arrow keys",
     },
     common: {
         close: "Close",
@@ -197,6 +202,7 @@ export const english = {
     row: {
         notes: "Notes",
         muted: "Muted",
+        callOn: "Call in progress",
         markedUnread: "Marked as unread",
         aMember: "A member",
         notSent: "Not sent",
@@ -774,6 +780,7 @@ export const english = {
     },
     thread: {
         joinCall: "Join call",
+        backToCall: "Back to the call",
         settings: "Members and settings",
         disappearAfter: "Messages disappear after {time}",
         invitedToGroup: "You are invited to this group.",
@@ -887,6 +894,7 @@ export const english = {
         declined: "Call, declined",
         unanswered: "Call, no answer",
         plain: "Call",
+        recordings: "Recordings and transcripts",
     },
     videoCallRecord: {
         ringing: "Video call, ringing",

@@ -47,6 +47,9 @@ class Calls extends Emitter {
 
     get current() { return this.active[0]; }
 
+    /** Whether this tab is in the call. */
+    has(id) { return this.active.some((call) => call.id === id && call.phase !== "ended"); }
+
     /** Clears everything: somebody else may sign in. */
     reset() {
         for (const call of [...this.active]) call.hangUp();

@@ -1,11 +1,13 @@
-// The call screen: the participants' video, and the controls.
+// The screen of a call: the participants' video, and the controls.
 
+import { callLayout } from "../call-layout.js";
 import { calls } from "../calls.js";
 import { button, h, icon, toast } from "../dom.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { clockText, progress } from "../format.js";
 import { avatar } from "./avatar.js";
+import { callFrame } from "./call-frame.js";
 import { CaptionsView, hasTranscription } from "./captions.js";
 import { DetailsPanel } from "./details.js";
 import { devicesPanel } from "./devices.js";
@@ -18,6 +20,7 @@ export class CallView {
     call;
     node;
     #parts;
+    #frame;
     #scene;
     #captions;
     #transcribes = false;
@@ -31,6 +34,8 @@ export class CallView {
         this.#captions = new CaptionsView(call);
         this.#parts = this.#make();
         this.node = this.#parts.section;
+        this.#frame = callFrame(call, this.node);
+        this.#parts.add.after(this.#frame.node);
         this.#unsubscribe = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
             call.on("speaking", () => this.#scene.updateSpeakers?.()), calls.on("open", () => this.#showAfter())];
         this.#timer = setInterval(() => this.#tick(), 500);
@@ -42,12 +47,19 @@ export class CallView {
 
     focus() { this.#parts.name.focus(); }
 
+    /** `full`, `beside` or `corner`. */
+    arrange(layout) {
+        if (layout === "corner") this.#closePanel();
+        this.#frame.arrange(layout);
+    }
+
     close() {
         clearInterval(this.#timer);
         removeEventListener("keydown", this.onkey);
         this.#unsubscribe.forEach((one) => one());
         this.#scene.close();
         this.#captions.close();
+        this.#frame.close();
     }
 
     /** Lists calls on hold behind this one. */
@@ -121,6 +133,7 @@ export class CallView {
         this.#showControls(controls);
         add.hidden = !["active", "connecting"].includes(call.phase) && !(call.isGroup && !ended);
         bar.hidden = ended;
+        this.#frame?.show();
         this.#showAfter();
         if (ended) this.#closePanel();
     }
@@ -235,6 +248,8 @@ export class CallView {
     #key(event) {
         if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
         if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
+        // Elsewhere in the page keys have other meanings.
+        if (callLayout.value !== "full" && !this.node.contains(event.target)) return;
         const { mute, camera, hold, captions, details } = this.#parts.controls;
         const control = { m: mute, v: camera, h: hold, c: captions, d: details }[event.key.toLowerCase()];
         if (event.key === "Escape") this.#closePanel();

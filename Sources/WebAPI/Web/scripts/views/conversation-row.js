@@ -1,5 +1,6 @@
 // A row of the list of conversations.
 
+import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
 import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
@@ -17,6 +18,7 @@ import { writers } from "../writers.js";
 import { avatar } from "./avatar.js";
 import { invitation } from "./invitation.js";
 import { nodesOf, visible } from "./message-text.js";
+import { joinLive } from "./start-call.js";
 
 /** The name of a conversation in the list. */
 export function titleOf({ conversation, person }) {
@@ -34,7 +36,7 @@ export function avatarOf({ conversation, person }, dot) {
 export function rowParts(inbox, row, isCurrent) {
     const { unread, mentions, isMarked } = unreadOf(inbox, row);
     return [row, unread, mentions, isMarked, isCurrent, drafts.of(row.id), outbox.list(row.id), writers.of(row.id), isMuted(row.membership),
-        row.person && presence.isOnline(row.person.id)];
+        row.person && presence.isOnline(row.person.id), joinable(row)];
 }
 
 /** `menu(row)` opens what can be done with the conversation. */
@@ -59,7 +61,15 @@ export function conversationRow(inbox, row, { isCurrent, menu }) {
                         isUnread && h("span", { class: `count ${isMuted(membership) ? "silent" : ""}`, data: { count: "unread" }, role: "img",
                             "aria-label": unread > 0 ? t("row.unread", { count: unread }) : t("row.markedUnread") }, unread >= 999 ? "999+" : unread || "•"))))),
         button({ name: "more", label: t("row.more", { name: title }), bare: true, class: "round quiet act", data: { action: "row-menu" }, onclick: () => menu(row) }),
+        joinable(row) && h("div", { class: "row-call" }, h("span", { class: "hint" }, icon("phone"), t("row.callOn")),
+            button({ label: t("shell.join"), class: "small go", data: { action: "join-call" }, onclick: () => joinLive(conversation.liveCall.id) })),
         isInvited && invitation(row, title));
+}
+
+/** Whether there is a call that members may join, and this page is not in it. */
+function joinable({ conversation, membership }) {
+    const { liveCall, kind } = conversation;
+    return Boolean(liveCall) && kind === "group" && membership.state === "member" && !calls.has(liveCall.id);
 }
 
 const mark = (name, label) => h("span", { class: "mini-icon", role: "img", "aria-label": label, title: label }, icon(name));

@@ -1,5 +1,6 @@
 // One message of a thread.
 
+import { calls } from "../calls.js";
 import { button, h, icon } from "../dom.js";
 import { friends } from "../friends.js";
 import { dayText, recordText, timeText, voiceText, whenText } from "../format.js";
@@ -11,6 +12,7 @@ import { receiptOf } from "../state/receipts.js";
 import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { avatar } from "./avatar.js";
+import { callRecord } from "./call-record.js";
 import { messageText, nodesOf, visible } from "./message-text.js";
 import { voiceSound } from "./voice-message.js";
 
@@ -25,7 +27,7 @@ export function partsOf(thread, item) {
     const receipt = message.author === me && !message.notice ? receiptOf(state, number, me) : undefined;
     return [message, replyTo && quotedIn(state, replyTo), root && quotedIn(state, root), state.people, state.membership,
         state.listened[number], state.starred[number], state.conversation?.pins.includes(number), receipt?.state, receipt?.readers.join(),
-        item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
+        message.call?.state === "active" && calls.has(message.call.id), item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
 }
 
 /** `actions` are `{menu(message), show(number), openThread(number), unfold(number)}` of the thread's page. */
@@ -81,10 +83,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
 /** What it says. */
 export function content(thread, message) {
     if (message.deletedAt) return h("p", { class: "text hint" }, t("message.deleted"));
-    if (message.call) {
-        return h("p", { class: "text call-record", data: { call: message.call.id, state: message.call.state } },
-            icon(message.call.kind === "video" ? "video" : "phone"), recordText(message.call, thread.me));
-    }
+    if (message.call) return callRecord(message.call, thread.me, { isGroup: thread.state.conversation?.kind === "group" });
     if (message.voice) {
         const made = thread.sound(message, () => voiceSound(thread, message));
         made.update(message, Boolean(thread.state.listened[message.number]));

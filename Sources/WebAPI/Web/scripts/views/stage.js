@@ -1,5 +1,6 @@
-// The call screen above the pages, with a line for a call on hold.
+// The call screen above the pages, beside them or in a corner, with a line for a call on hold.
 
+import { callLayout } from "../call-layout.js";
 import { calls } from "../calls.js";
 import { announce, toast } from "../dom.js";
 import { t } from "../language/texts.js";
@@ -23,13 +24,24 @@ export function showCalls(stage) {
             view?.close();
             view = call ? new CallView(call) : undefined;
             stage.replaceChildren(...(view ? [view.node] : []));
-            document.getElementById("app").inert = Boolean(view);
-            if (view) view.focus(); else document.getElementById("main")?.focus();
+            if (isAnew) arrange();
+            else if (view) callLayout.begin();
+            else callLayout.end();
             if (call) announceStatus(call);
         }
         view?.showHeld(calls.active.slice(1).filter((other) => other.phase !== "ended"));
         updateTone(calls.current);
     };
+    const arrange = () => {
+        const layout = view ? callLayout.value : undefined;
+        const app = document.getElementById("app");
+        if (layout) document.documentElement.dataset.call = layout; else delete document.documentElement.dataset.call;
+        app.inert = layout === "full";
+        view?.arrange(layout);
+        if (layout === "full") view.focus();
+        else if (!app.contains(document.activeElement)) document.getElementById("main")?.focus({ preventScroll: true });
+    };
+    callLayout.on("change", arrange);
     refresh = () => show({ isAnew: true });
     calls.on("calls", () => show());
     calls.on("ended", (call) => {

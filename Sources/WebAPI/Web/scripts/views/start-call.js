@@ -4,6 +4,7 @@ import { calls } from "../calls.js";
 import { toast } from "../dom.js";
 import { t } from "../language/texts.js";
 import { Problem, errorMessage } from "../problems.js";
+import { request } from "../requests.js";
 import { ask } from "./dialogs.js";
 
 /** Calls these people; asks what to do about a call in progress. */
@@ -18,6 +19,11 @@ export const callPerson = (user, kind) => callPeople([user], kind);
 
 /** Joins a group call in progress. */
 export function joinCall(document) { return withCallInProgress("join", (other) => calls.join(document, { other })); }
+
+/** Joins the call that is on in a conversation, by its id. */
+export async function joinLive(id) {
+    try { await joinCall((await request("calls.get", { call: id })).call); } catch (error) { toast(errorMessage(error), { error: true }); }
+}
 
 async function withCallInProgress(verb, work, other) {
     try {

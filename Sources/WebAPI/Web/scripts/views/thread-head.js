@@ -1,12 +1,12 @@
 // The head of a thread: whose it is, whether they are there, calling, and its details.
 
-import { button, h, icon, toast } from "../dom.js";
+import { callLayout } from "../call-layout.js";
+import { calls } from "../calls.js";
+import { button, h, icon } from "../dom.js";
 import { namesOf, whenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { presence } from "../presence.js";
-import { errorMessage } from "../problems.js";
-import { request } from "../requests.js";
 import { othersIn } from "../state/thread.js";
 import { WatchSet } from "../watches.js";
 import { avatar } from "./avatar.js";
@@ -14,11 +14,12 @@ import { titleOf } from "./conversation-row.js";
 import { disappearingText, showDetails } from "./conversation-details.js";
 import { focusIn } from "./keyed.js";
 import { visible } from "./message-text.js";
-import { callGroup, callPerson, joinCall } from "./start-call.js";
+import { callGroup, callPerson, joinLive } from "./start-call.js";
 
-/** Joins the call that is on in the conversation. */
-async function joinLive({ id }) {
-    try { await joinCall((await request("calls.get", { call: id })).call); } catch (error) { toast(errorMessage(error), { error: true }); }
+/** Whether this page is in the call of the conversation. */
+function hereIn(thread, person) {
+    return calls.active.some((call) => call.phase !== "ended" && (call.document?.conversationID === thread.id
+        || Boolean(person) && !call.isGroup && call.other?.user === person.id));
 }
 
 export function threadHead(thread) {
@@ -39,12 +40,19 @@ export function threadHead(thread) {
         about.textContent = parts.filter(Boolean).join(" · ");
         about.dataset.online = String(Boolean(person && presence.isOnline(person.id)));
     };
-    const unsubscribe = presence.on("change", (user) => { if (user === person?.id) drawAbout(); });
+    let drawn;
+    const unsubscribe = [
+        presence.on("change", (user) => { if (user === person?.id) drawAbout(); }),
+        // Whether the call is here decides between joining it and going back to it.
+        calls.on("calls", () => { if (drawn) head.draw(...drawn); }),
+        callLayout.on("change", () => { if (drawn) head.draw(...drawn); }),
+    ];
 
-    return {
+    const head = {
         node,
         /** Draws it, and returns the title. `state` is the user's own, and `other` the one of two. */
         draw(state, other) {
+            drawn = [state, other];
             const row = inbox.row(thread.id);
             const { conversation } = thread.state;
             const others = othersIn(thread.state, thread.me);
@@ -53,7 +61,7 @@ export function threadHead(thread) {
             const title = conversation && !person && conversation.kind === "group" && !conversation.name && others.length > 0
                 ? namesOf(others) : conversation || row?.conversation ? titleOf({ conversation: conversation ?? row.conversation, person }) : "";
             drawAbout();
-            const next = [title, state, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded].join();
+            const next = [title, state, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
             if (next === key) return title;
             key = next;
             const focus = focusIn(node);
@@ -63,8 +71,10 @@ export function threadHead(thread) {
             node.replaceChildren(...[h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
                 person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
                 h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, visible(title))), about),
-                canCall && h("div", { class: "pair" }, conversation?.liveCall && !person
-                    ? button({ label: t("thread.joinCall"), class: "small primary", data: { action: "join-call" }, onclick: () => joinLive(thread.state.conversation.liveCall) })
+                canCall && h("div", { class: "pair" }, hereIn(thread, person)
+                    ? button({ label: t("thread.backToCall"), class: "small go", data: { action: "back-to-call" }, onclick: () => callLayout.expand() })
+                    : conversation?.liveCall && !person
+                    ? button({ label: t("thread.joinCall"), class: "small primary", data: { action: "join-call" }, onclick: () => joinLive(thread.state.conversation.liveCall.id) })
                     : [person && button({ name: "phone", label: t("person.callName", { name: title }), bare: true, class: "round soft", data: { action: "call-audio" }, onclick: call("audio") }),
                         button({ name: "video", label: t("person.videoCallName", { name: title }), bare: true, class: "round soft",
                             data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
@@ -75,8 +85,9 @@ export function threadHead(thread) {
             return title;
         },
         close() {
-            unsubscribe();
+            unsubscribe.forEach((one) => one());
             watched.close();
         },
     };
+    return head;
 }

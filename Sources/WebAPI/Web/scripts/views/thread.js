@@ -1,5 +1,6 @@
 // The page of a conversation: its head, the messages, and the field to write in.
 
+import { calls } from "../calls.js";
 import { announce, h } from "../dom.js";
 import { voiceText } from "../format.js";
 import { onceAFrame } from "../frames.js";
@@ -101,6 +102,7 @@ export function threadPage(id, number) {
                 : plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)) }));
         }),
         friends.on("change", schedule),
+        calls.on("calls", schedule),
         inbox.on("change", () => {
             // An invitation that was accepted here or elsewhere.
             if (refusal && inbox.row(id)?.membership?.state === "member") {

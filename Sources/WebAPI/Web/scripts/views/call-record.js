@@ -1,0 +1,37 @@
+// A call in its conversation: how it went, joining it while it is on, and its recordings and transcripts afterwards.
+
+import { calls } from "../calls.js";
+import { credentials } from "../credentials.js";
+import { button, h, icon } from "../dom.js";
+import { recordText } from "../format.js";
+import { t } from "../language/texts.js";
+import { request } from "../requests.js";
+import { showRecordings } from "./recordings.js";
+import { joinLive } from "./start-call.js";
+
+/** The documents of calls that have ended, by id: a record itself does not say whether the call was recorded. */
+const ended = new Map();
+/** They are asked for one after the other: a page may have many. */
+let queue = Promise.resolve();
+
+export function callRecord(record, me, { isGroup }) {
+    const node = h("div", { class: "text call-record", data: { call: record.id, state: record.state } },
+        h("p", {}, icon(record.kind === "video" ? "video" : "phone"), recordText(record, me)));
+    if (record.state === "active" && isGroup && !calls.has(record.id)) {
+        node.append(button({ label: t("thread.joinCall"), class: "small go", data: { action: "join-record" }, onclick: () => joinLive(record.id) }));
+    }
+    if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id);
+    return node;
+}
+
+/** Only people who were in the call have access to its recordings. */
+async function addRecordings(node, id) {
+    if (!ended.has(id)) {
+        queue = queue.then(() => request("calls.get", { call: id })).then(({ call }) => call, () => { ended.delete(id); });
+        ended.set(id, queue);
+    }
+    const call = await ended.get(id);
+    if (!call?.recorded || !call.participants.find((one) => one.user === credentials.user?.id)?.joinedAt) return;
+    node.append(button({ name: "record", label: t("callRecord.recordings"), class: "small soft", data: { action: "call-recordings" },
+        onclick: () => showRecordings(call) }));
+}
