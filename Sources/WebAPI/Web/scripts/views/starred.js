@@ -37,7 +37,7 @@ export function starredPage() {
         const node = h("li", { class: "row", data: { conversation, number: String(number) } },
             h("a", { class: "who", href: `#/c/${conversation}/${number}` }, h("span", { class: "name" },
                 h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(title)), h("time", { class: "when", datetime: sentAt }, shortWhenText(sentAt))),
-                h("span", { class: "state found" }, title === author ? text : t.rich("search.line", { author: h("bdi", {}, visible(author)), text })))),
+                h("span", { class: "state found" }, h("span", {}, title === author ? text : t.rich("search.line", { author: h("bdi", {}, visible(author)), text }))))),
             button({ name: "close", label: t("menu.removeStar"), bare: true, class: "round quiet", data: { action: "unstar" }, onclick: () => remove(node, message) }));
         return node;
     };
@@ -65,7 +65,7 @@ export function starredPage() {
     load();
     return {
         node: h("div", { class: "page chat-page" }, h("div", { class: "page-head" },
-            h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")), heading), list, empty, more),
+            h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")), heading), h("div", { class: "results" }, list), empty, more),
         close() { isClosed = true; },
     };
 }
