@@ -130,14 +130,15 @@ def test_a_page_that_loses_its_socket_has_everything(browsers, url, proxy):
 
     proxy.cut()
     write(ann, "written without the server")
-    ann.find("#messages [data-outgoing=sending]")
+    ann.find("#messages [data-outgoing]")
     write(ben, "one")
     write(ben, "two")
     menu(ben, 2, "edit")
     write(ben, "!")
     shows(ben, "Hello Ben", "one!", "two")
-    # After its retries it says so, and is sent when the server can be reached again.
-    ann.browser.wait("it to fail", lambda: ann.all("#messages [data-outgoing=failed]"), 40)
+    # It waits, and is sent when the server can be reached again.
+    ann.says("#offline", "1 is waiting", 40)
+    ann.find("#messages [data-outgoing=waiting]")
     proxy.restore()
     ann.is_online(limit=40)
     want = ["Hello Ben", "one!", "two", "written without the server"]

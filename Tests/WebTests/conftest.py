@@ -1,5 +1,6 @@
 """Tests of the web client's modules as functions: one Chromium with one page, and a server for static files only."""
 
+import contextlib
 import functools
 import http.server
 import pathlib
@@ -35,13 +36,28 @@ class Files(http.server.SimpleHTTPRequestHandler):
         """Only failed tests print something."""
 
 
-@pytest.fixture(scope="session")
-def origin():
+@contextlib.contextmanager
+def serve_files():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=WEB))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def origin():
+    with serve_files() as address:
+        yield address
+
+
+@pytest.fixture
+def other_origin(page, origin):
+    """The page is of an origin of its own, with a storage of its own, during a test."""
+    with serve_files() as address:
+        page.driver.get(f"{address}/empty")
+        yield address
+        page.driver.get(f"{origin}/empty")
 
 
 @pytest.fixture(scope="session")

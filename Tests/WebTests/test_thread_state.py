@@ -130,24 +130,6 @@ def test_authors_and_mentioned_people_are_to_be_found(run):
     assert run(script, one=message(1, 1, ranges=ranges)) == ["cem"]
 
 
-def test_messages_that_are_sent(run):
-    script = """
-        const outgoing = await load("state/outgoing.js");
-        let list = outgoing.added(outgoing.added([], { clientID: "1", text: "one" }), { clientID: "2", text: "two", replyTo: 3 });
-        list = outgoing.failed(list, "1", "No network.", true);
-        const failed = list.map((one) => [one.clientID, one.state, one.problem]);
-        list = outgoing.retried(list, "1");
-        const stored = outgoing.unstored(list, [{ clientID: "1", author: "ann" }, { clientID: "2", author: "ben" }], "ann");
-        const rows = (some) => some.map((one) => [one.clientID, one.text, one.replyTo, one.state, one.problem]);
-        return [failed, rows(list), rows(stored), outgoing.unstored(stored, [], "ann") === stored, outgoing.removed(stored, "2")];
-    """
-    assert run(script) == [
-        [["1", "failed", "No network."], ["2", "sending", None]],
-        [["1", "one", None, "sending", None], ["2", "two", 3, "sending", None]],
-        [["2", "two", 3, "sending", None]], True, [],
-    ]
-
-
 def test_writers(run):
     script = """
         const { applyTyping, currentWriters, nextStop } = await load("state/writers.js");

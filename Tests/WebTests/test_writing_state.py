@@ -155,3 +155,18 @@ def test_the_part_of_a_text_around_its_first_match(run):
 def test_names_by_the_beginnings_of_their_words(run):
     script = FOUND + "return [['Ann Ábel', 'ab an'], ['Ann Ábel', 'be'], ['Ann', ' '], ['Trip to Rome', 'rom']].map(([name, query]) => f.nameMatches(name, query).map((one) => name.slice(one.start, one.start + one.length)));"
     assert run(script) == [["Áb", "An"], [], [], ["Rom"]]
+
+
+def test_messages_of_this_device_by_the_beginnings_of_their_words(run):
+    script = FOUND + """
+        const message = (number, text, more) => ({ number, text, ...more });
+        const messages = [message(1, "The Needle in the hay"), message(2, "needless"), message(3, "hay"), message(4, "needle hay", { deletedAt: "x" }),
+            message(5, "needle, hay"), message(6, "needle hay", { expiresAt: "2026-01-01T00:00:00Z" }), message(7, undefined, { voice: { transcript: { text: "hay needle" } } }),
+            message(8, "今日は天気がいい"), message(9, "Ánne’s needle")];
+        const found = (query) => f.messagesWith(messages, [{ number: 5, hidden: true }], query, Date.parse("2026-02-01")).map(({ message, matches }) =>
+            [message.number, ...matches.map(({ start, length }) => (message.text ?? message.voice.transcript.text).slice(start, start + length))]);
+        return [found("hay need"), found("ANNE"), found("天気"), found(" "), found("eedle")];
+    """
+    hay, anne, weather, nothing, inner = run(script)
+    assert hay == [[1, "hay", "Needle"], [7, "hay", "needle"]]
+    assert (anne, weather, nothing, inner) == ([[9, "Ánne"]], [[8, "天気"]], [], [])

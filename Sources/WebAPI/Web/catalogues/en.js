@@ -102,6 +102,12 @@ export const english = {
         offline: "You’re offline. Calls in progress may continue, but new ones can’t be placed.",
         reload: "Reload",
         newVersion: "A new version is ready. {reload}",
+        sentLater: "What you write is sent later.",
+        waiting: { one: "{count} is waiting.", other: "{count} are waiting." },
+        noStorage: "This browser can’t store data for this page. What isn’t sent is lost when you close it. {dismiss}",
+        dismiss: "OK",
+        refused: "Your change was not made. {reason}",
+        tooOld: "It waited for more than 30 days.",
     },
     contactLink: {
         title: "Your link",
@@ -236,6 +242,7 @@ export const english = {
         sending: "Sending",
         retry: "Retry",
         discard: "Discard",
+        waits: "Not sent yet",
         label: "{name}, {time}",
         folded: { one: "A message of somebody you have blocked. Show", other: "{count} messages of somebody you have blocked. Show" },
         replies: { one: "{count} reply", other: "{count} replies" },
@@ -678,6 +685,7 @@ export const english = {
         monday: "On Monday morning",
     },
     search: {
+        held: "Messages on this device",
         searching: "Searching…",
         nothing: "Nothing found for “{query}”.",
         line: "{author}: {text}",

@@ -8,6 +8,7 @@
 
 import { Emitter } from "./emitter.js";
 import { Problem } from "./problems.js";
+import { noteExpiry } from "./store/kept.js";
 
 const KEY = "switchboard.credentials";
 
@@ -32,8 +33,10 @@ class Credentials extends Emitter {
     get session() { return this.#value?.session; }
     get accessToken() { return this.#value?.accessToken; }
     get isSignedIn() { return Boolean(this.#value); }
-    /** Where this sign-in is kept, and what belongs to it. */
-    get storage() { return this.#store; }
+    /** Whether this sign-in, and what belongs to it, stays when the tab is closed. */
+    get isKept() { return this.#store === localStorage; }
+    /** The user whose sign-in is kept in this browser, in this tab or in others. */
+    get keptUser() { return read(localStorage)?.user; }
 
     /** Stores a new sign-in. */
     begin({ user, session, accessToken, refreshToken, expiresIn }, keep) {
@@ -43,8 +46,12 @@ class Credentials extends Emitter {
 
     setUser(user) { if (this.#value) this.#save({ ...this.#value, user }); }
 
-    /** Forgets everything, in every tab of this browser when the sign-in was kept. */
-    end() {
+    /**
+     * Forgets everything, in every tab of this browser when the sign-in was kept. What belongs to one that has expired waits
+     * for the same user.
+     */
+    end({ isExpired = false } = {}) {
+        if (isExpired && this.isKept) noteExpiry(this.user.id);
         this.#store.removeItem(KEY);
         this.#adopt(undefined);
     }
@@ -69,7 +76,7 @@ class Credentials extends Emitter {
             const tokens = await exchange(stored.refreshToken);
             this.#save({ ...stored, ...tokens, expiresAt: Date.now() + tokens.expiresIn * 1000 });
         } catch (error) {
-            if (error.status === 401) this.end();
+            if (error.status === 401) this.end({ isExpired: isExpiry(error) });
             throw error;
         }
     }
@@ -95,6 +102,9 @@ class Credentials extends Emitter {
         this.#timer = setTimeout(() => this.emit("expiring"), Math.max(left * 0.8, 1_000));
     }
 }
+
+/** Nobody has ended the sign-in, by signing out or revoking it. */
+const isExpiry = ({ type, detail = "" }) => type === "sign_in_again" || /has expired|is unknown/.test(detail);
 
 function exclusively(work) {
     return navigator.locks ? navigator.locks.request("switchboard.refresh", work) : work();

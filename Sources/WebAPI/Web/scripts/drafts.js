@@ -1,13 +1,14 @@
-// What is written and not sent, by conversation: at once in this browser, and after a pause on the server.
+// What is written and not sent, by conversation: at once on this device, and after a pause on the server.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import * as state from "./state/drafts.js";
+import { channel } from "./store/channel.js";
+import { storage } from "./store/storage.js";
 
 const SAVE_DELAY = 3_000;
-const PREFIX = "switchboard.draft.";
 
 /** Event: `change` (a conversation's id). */
 class Drafts extends Emitter {
@@ -16,21 +17,23 @@ class Drafts extends Emitter {
 
     constructor() {
         super();
-        realtime.on("state", (now) => {
-            if (now === "online") for (const [id, draft] of this.#known) if (!draft.isSaved) this.save(id);
-        });
-        // Another tab has written.
-        addEventListener("storage", ({ key }) => {
-            if (!key?.startsWith(PREFIX)) return;
-            const id = key.slice(PREFIX.length);
-            if (this.#timers.has(id)) return;
-            this.#known.delete(id);
-            this.emit("change", id);
+        realtime.on("state", (now) => { if (now === "online") this.#saveAll(); });
+        channel.on("draft", ({ user, conversation, draft }) => {
+            // What is being typed here stays.
+            if (user !== credentials.user?.id || this.#timers.has(conversation)) return;
+            this.#known.set(conversation, draft);
+            this.emit("change", conversation);
         });
     }
 
+    /** Goes on with what was left, `[{conversation, draft}]`. */
+    start(list) {
+        this.#known = new Map(list.map(({ conversation, draft }) => [conversation, draft]));
+        if (realtime.isOnline) this.#saveAll();
+    }
+
     of(conversation) {
-        if (!this.#known.has(conversation)) this.#known.set(conversation, read(conversation) ?? state.emptyDraft());
+        if (!this.#known.has(conversation)) this.#known.set(conversation, state.emptyDraft());
         return this.#known.get(conversation);
     }
 
@@ -48,15 +51,18 @@ class Drafts extends Emitter {
         this.#forgetTimer(conversation);
         const draft = this.of(conversation);
         if (draft.isSaved) return;
-        this.#set(conversation, state.saving(draft));
+        const user = credentials.user?.id;
+        this.#known.set(conversation, state.saving(draft));
         const { text, replyTo, revision } = draft;
         try {
             const { membership } = await request("members.updateMe",
                 { conversation, draft: { text, revision, ...(replyTo && { replyTo }) } });
+            if (user !== credentials.user?.id) return;
             this.receive(conversation, membership.draft);
+            this.#keep(conversation, this.of(conversation));
         } catch {
             // It is here, and goes with what is written next, or when the server can be reached again.
-            if (credentials.isSignedIn) this.#set(conversation, state.unsaved(this.of(conversation)));
+            if (user !== undefined && user === credentials.user?.id) this.#set(conversation, state.unsaved(this.of(conversation)));
         }
     }
 
@@ -81,10 +87,9 @@ class Drafts extends Emitter {
     reset() {
         for (const id of this.#timers.keys()) this.#forgetTimer(id);
         this.#known.clear();
-        for (const store of [localStorage, sessionStorage]) {
-            for (const key of Object.keys(store)) if (key.startsWith(PREFIX)) store.removeItem(key);
-        }
     }
+
+    #saveAll() { for (const [id, draft] of this.#known) if (!draft.isSaved) this.save(id); }
 
     #saveLater(conversation) {
         clearTimeout(this.#timers.get(conversation));
@@ -98,14 +103,15 @@ class Drafts extends Emitter {
 
     #set(conversation, draft) {
         this.#known.set(conversation, draft);
-        // A full store loses nothing that the page has.
-        try { credentials.storage.setItem(PREFIX + conversation, JSON.stringify(draft)); } catch { /* It is saved on the server. */ }
+        this.#keep(conversation, draft);
         this.emit("change", conversation);
     }
-}
 
-function read(conversation) {
-    try { return JSON.parse(credentials.storage.getItem(PREFIX + conversation)) ?? undefined; } catch { return undefined; }
+    /** On disk, and for other tabs. */
+    #keep(conversation, draft) {
+        storage.queue.putDraft({ conversation, draft });
+        channel.post("draft", { user: credentials.user?.id, conversation, draft });
+    }
 }
 
 export const drafts = new Drafts();

@@ -1,8 +1,5 @@
 // Records the microphone with the browser's MediaRecorder: Opus in WebM or Ogg, whichever it supports.
 
-import { randomID } from "./identity.js";
-import { uploadVoice } from "./voice.js";
-
 const types = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus"];
 const BITRATE = 32_000;
 
@@ -13,7 +10,6 @@ export class FileRecorder {
     #chunks = [];
     #begin;
     #end;
-    #clientID = randomID();
 
     static get isPossible() { return Boolean(globalThis.MediaRecorder && types.some((type) => MediaRecorder.isTypeSupported(type))); }
 
@@ -33,7 +29,7 @@ export class FileRecorder {
 
     async finish() {
         await this.#stop();
-        return uploadVoice(new Blob(this.#chunks, { type: this.#recorder.mimeType }), this.#clientID);
+        return { blob: new Blob(this.#chunks, { type: this.#recorder.mimeType }) };
     }
 
     cancel() {

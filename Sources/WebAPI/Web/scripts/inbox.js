@@ -3,16 +3,23 @@
 import { credentials } from "./credentials.js";
 import { drafts } from "./drafts.js";
 import { Emitter } from "./emitter.js";
+import { HeldInbox } from "./held-inbox.js";
 import { randomID } from "./identity.js";
+import { outbox } from "./outbox.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { applyArchivePage, applyInboxPage, applyInboxRows, applyInboxSnapshot, emptyInbox, notedRead } from "./state/inbox.js";
+import { inboxWithPending } from "./state/pending.js";
 
 const DELIVERY_DELAY = 400;
 
 /** Event: `change`. */
 class Inbox extends Emitter {
-    state = emptyInbox();
+    /** What the server has said. */
+    #known = emptyInbox();
+    /** The same with what waits in the queue: `{known, entries, state}`. */
+    #shown;
+    #held = new HeldInbox(() => this.#known, () => this.#stream);
     /** Whether the user is in the middle of a text in a conversation, by its id: set by the page that shows it. */
     isTyping = () => false;
     /** The last number of each conversation that the server was told is here. */
@@ -23,45 +30,69 @@ class Inbox extends Emitter {
         super();
         realtime.on("snapshot", ({ stream, data, isNewEpoch }) => {
             if (stream !== this.#stream) return;
-            const hadArchive = this.state.archive;
-            this.#receive(applyInboxSnapshot(this.state, data, { isNewEpoch }), data.conversations);
+            const hadArchive = this.#known.archive;
+            this.#held.noteSnapshot();
+            this.#receive(applyInboxSnapshot(this.#known, data, { isNewEpoch }), data.conversations);
             // The stream was not resumed: what is archived may have changed too.
-            if (hadArchive) request("inbox.list", { archived: true }).then((page) => this.#set(applyArchivePage(this.state, page))).catch(() => {});
+            if (hadArchive) request("inbox.list", { archived: true }).then((page) => this.#set(applyArchivePage(this.#known, page))).catch(() => {});
         });
-        realtime.on("rows", ({ stream, rows }) => { if (stream === this.#stream) this.#receive(applyInboxRows(this.state, rows), rows); });
+        realtime.on("rows", ({ stream, rows }) => { if (stream === this.#stream) this.#receive(applyInboxRows(this.#known, rows), rows); });
+        outbox.on("change", () => { if (outbox.all !== this.#shown?.entries) this.emit("change"); });
+        outbox.on("result", ({ entry, result }) => this.#applyResult(entry, result));
     }
 
-    start() { realtime.listen(this.#stream); }
+    get state() {
+        const entries = outbox.all;
+        if (this.#shown?.known !== this.#known || this.#shown.entries !== entries) {
+            this.#shown = { known: this.#known, entries, state: inboxWithPending(this.#known, entries) };
+        }
+        return this.#shown.state;
+    }
+
+    /** Shows what is on this device, and listens from there. */
+    async start() {
+        const held = await this.#held.restore();
+        if (held) this.#set({ ...emptyInbox(), isLoaded: true, rows: held.rows, nextCursor: held.nextCursor, ...(held.archive && { archive: held.archive }) });
+        realtime.listen(this.#stream, held?.position);
+    }
 
     /** Clears everything: somebody else may sign in. */
     reset() {
         clearTimeout(this.#deliveryTimer);
         this.#delivered.clear();
+        this.#held.reset();
         this.#set(emptyInbox());
     }
 
     async loadMore() {
-        const cursor = this.state.nextCursor;
+        const cursor = this.#known.nextCursor;
         const page = await request("inbox.list", { cursor });
-        if (this.state.nextCursor === cursor) this.#set(applyInboxPage(this.state, page));
+        if (this.#known.nextCursor === cursor) this.#set(applyInboxPage(this.#known, page));
     }
 
     /** The next page of the archive, or its first. */
     async loadArchive() {
-        const cursor = this.state.archive?.nextCursor;
-        this.#set(applyArchivePage(this.state, await request("inbox.list", { archived: true, ...(cursor && { cursor }) })));
+        const cursor = this.#known.archive?.nextCursor;
+        const page = await request("inbox.list", { archived: true, ...(cursor && { cursor }) });
+        this.#set(applyArchivePage(this.#known, page));
     }
 
     row(id) { return this.state.rows[id]; }
 
     /** What was on the screen, up to a number, before the server has counted. */
     noteRead(id, number) {
-        const next = notedRead(this.state, id, number);
-        if (next !== this.state) this.#set(next);
+        const next = notedRead(this.#known, id, number);
+        if (next !== this.#known) this.#set(next);
     }
 
     /** Changes how the user keeps a conversation. */
-    async keep(conversation, change) { await request("members.updateMe", { conversation, ...change }); }
+    keep(conversation, change) { outbox.change(conversation, "members.updateMe", change, `keep ${Object.keys(change).sort().join()}`); }
+
+    /** Everything up to a number was read, without having been on the screen. */
+    markRead(conversation, number) {
+        this.noteRead(conversation, number);
+        outbox.change(conversation, "conversations.mark", { read: number }, "mark");
+    }
 
     get #stream() { return `inbox:${credentials.user?.id}`; }
 
@@ -71,10 +102,19 @@ class Inbox extends Emitter {
         this.#deliveryTimer ??= setTimeout(() => this.#markDelivered(), DELIVERY_DELAY);
     }
 
+    /** How the user keeps a conversation, before its row comes. */
+    #applyResult({ name, conversation, params }, result) {
+        const row = this.#known.rows[conversation];
+        if (name !== "members.updateMe" || !row || !result?.membership) return;
+        const membership = { ...row.membership };
+        for (const field of Object.keys(params)) membership[field] = result.membership[field];
+        this.#set({ ...this.#known, rows: { ...this.#known.rows, [conversation]: { ...row, membership } } });
+    }
+
     /** Tells those who wrote that it has arrived: once for all that comes within a moment. */
     #markDelivered() {
         this.#deliveryTimer = undefined;
-        for (const { id, lastMessage, membership, unread } of Object.values(this.state.rows)) {
+        for (const { id, lastMessage, membership, unread } of Object.values(this.#known.rows)) {
             const isNews = unread > 0 && membership?.state === "member" && lastMessage.number > (this.#delivered.get(id) ?? 0);
             if (!isNews) continue;
             this.#delivered.set(id, lastMessage.number);
@@ -83,7 +123,8 @@ class Inbox extends Emitter {
     }
 
     #set(state) {
-        this.state = state;
+        this.#known = state;
+        this.#held.noteChange();
         this.emit("change");
     }
 }

@@ -2,11 +2,13 @@
 
 import { exchange, serverInfo, signUp } from "./api.js";
 import { calls } from "./calls.js";
+import { clockOffset, restoreClock } from "./clock.js";
 import { credentials } from "./credentials.js";
 import { drafts } from "./drafts.js";
 import { h, toast } from "./dom.js";
 import { markFeatures } from "./features.js";
 import { friends } from "./friends.js";
+import { resetHeldThreads } from "./held-thread.js";
 import { endpoint } from "./identity.js";
 import { inbox } from "./inbox.js";
 import { language } from "./language/language.js";
@@ -16,6 +18,7 @@ import { preferences } from "./preferences.js";
 import { presence } from "./presence.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
+import { storage } from "./store/storage.js";
 import { updates } from "./updates.js";
 import { resetWatches } from "./watches.js";
 import { refreshCalls, showCalls } from "./views/stage.js";
@@ -27,6 +30,8 @@ import { showWelcome } from "./views/welcome.js";
 
 const root = document.getElementById("app");
 let stopNotifier = () => {};
+/** The user whose pages are shown, `{id, isKept}`. */
+let shown;
 
 /** For the console, and for tests: what the page holds, and any request. */
 globalThis.switchboard = { calls, credentials, preferences, realtime, request, signUp };
@@ -43,13 +48,20 @@ async function begin() {
         toast(text);
     });
     calls.on("ended", ({ id, ending }) => console.info("call", id, "ended here:", ending));
-    realtime.on("hello", ({ server }) => updates.noteServer(server?.build));
+    realtime.on("hello", ({ server }) => {
+        updates.noteServer(server?.build);
+        storage.cache.saveValue("clock", clockOffset());
+    });
     realtime.on("revoked", () => leave(t("main.signedOutDevice")));
     credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
     credentials.on("signedIn", (signedIn) => {
-        if (signedIn) enter(); else leave(t("main.signedOut"));
+        if (!signedIn) leave(t("main.signedOut"));
+        // Another tab has signed somebody else in: nothing of this page is theirs.
+        else if (shown) location.reload();
+        else enter();
     });
-    if (credentials.isSignedIn) enter(); else await welcome();
+    outbox.on("refused", ({ text }) => toast(t("connection.refused", { reason: text }), { error: true }));
+    if (credentials.isSignedIn) await enter(); else await welcome();
     await updates.start();
 }
 
@@ -62,10 +74,18 @@ function redraw() {
 
 function nameSkipLink() { document.querySelector(".skip").textContent = t("page.skip"); }
 
-function enter() {
+async function enter() {
+    const user = shown = { id: credentials.user.id, isKept: credentials.isKept };
     markFeatures();
-    realtime.listen(`user:${credentials.user.id}`);
-    inbox.start();
+    const { keptUser } = credentials;
+    const { entries, drafts: written } = await storage.open(user.id, user.isKept, keptUser ? [keptUser.id] : []);
+    restoreClock(await storage.cache.value("clock"));
+    if (shown !== user) return;
+    drafts.start(written);
+    realtime.listen(`user:${user.id}`);
+    await inbox.start();
+    if (shown !== user) return;
+    outbox.start(entries);
     realtime.start();
     stopNotifier();
     stopNotifier = startNotifier();
@@ -75,6 +95,8 @@ function enter() {
 async function leave(text) {
     stopNotifier();
     stopNotifier = () => {};
+    const user = shown;
+    shown = undefined;
     closeShell();
     calls.reset();
     inbox.reset();
@@ -83,8 +105,11 @@ async function leave(text) {
     friends.reset();
     presence.reset();
     resetWatches();
+    resetHeldThreads();
     realtime.stop();
     if (credentials.isSignedIn) credentials.end();
+    // Another tab may be signed in as the same user.
+    if (user) await storage.close(user.id, user.isKept && credentials.keptUser?.id !== user.id);
     await endpoint.renew();
     location.hash = "";
     toast(text);

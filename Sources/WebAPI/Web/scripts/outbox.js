@@ -1,79 +1,272 @@
-// What the user has sent and the server has not stored yet, by conversation: it goes out whatever page is shown.
+// What the user has written and the server has not: sent whatever page is shown, and kept until it is.
+//
+// Everything is written to the disk before it is sent, and shown at once. Of the tabs of a browser one sends, in order for
+// each conversation. Whatever ends a tab in the meantime, the same request with the same client id is sent again.
 
+import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { randomID } from "./identity.js";
+import { t } from "./language/texts.js";
 import { Problem, errorMessage } from "./problems.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
-import * as outgoing from "./state/outgoing.js";
+import * as queue from "./state/queue.js";
+import { channel } from "./store/channel.js";
+import { Sender } from "./store/sender.js";
+import { storage } from "./store/storage.js";
+import { uploadVoice } from "./voice.js";
 
-/** Events: `change` (a conversation's id), `stored` ({conversation, message}). */
+/** In so many conversations at a time: the server answers at most 64 requests of a session at once. */
+const MOST_SENDING = 8;
+
+/**
+ * Events: `change` (a conversation's id, or undefined for all), `result` ({entry, result}: a request was executed, here or in
+ * another tab), `refused` ({entry, text}: what was shown is not so).
+ */
 class Outbox extends Emitter {
+    #entries = [];
     #lists = new Map();
+    #shown = new WeakMap();
     #sending = new Set();
+    #paused = new Map();
+    /** The client ids of what was removed here. */
+    #gone = new Set();
+    #sender;
+    #failures = 0;
+    #timer;
+    /** Somebody else may sign in: what was begun before is not theirs. */
+    #turn = 0;
 
     constructor() {
         super();
-        realtime.on("state", (now) => { if (now === "online") this.#retryAll(); });
+        realtime.on("state", (now) => { if (now === "online") this.#resume(); });
+        document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#resume(); });
+        channel.on("queue", (user) => { if (user === credentials.user?.id) this.#reload(); });
+        channel.on("result", ({ user, entry, result }) => { if (user === credentials.user?.id) this.#finish(entry, result, false); });
     }
 
-    list(conversation) { return this.#lists.get(conversation) ?? []; }
-
-    hasFailed(conversation) { return this.list(conversation).some((one) => one.state === "failed"); }
-
-    /** Sends a message, `{text, file, forward, replyTo, thread, draft}`, after those before it. Its client id is returned. */
-    send(conversation, message) {
-        const clientID = randomID();
-        this.#set(conversation, outgoing.added(this.list(conversation), { clientID, ...message }));
-        this.#sendNext(conversation);
-        return clientID;
-    }
-
-    retry(conversation, clientID) {
-        this.#set(conversation, outgoing.retried(this.list(conversation), clientID));
-        this.#sendNext(conversation);
-    }
-
-    discard(conversation, clientID) { this.#set(conversation, outgoing.removed(this.list(conversation), clientID)); }
-
-    /** Messages that came by the stream are stored. */
-    noteStored(conversation, messages, me) {
-        const list = this.list(conversation);
-        const left = outgoing.unstored(list, messages, me);
-        if (left !== list) this.#set(conversation, left);
+    /** Goes on with what was left. */
+    start(entries) {
+        this.#sender = new Sender(`switchboard.queue.${credentials.user.id}`, () => this.#claim(false));
+        this.#set(queue.restored(entries));
+        this.#resume();
     }
 
     /** Forgets what was not sent: somebody else may sign in. */
-    reset() { this.#lists.clear(); }
-
-    /** One at a time, so that they are stored in the order in which they were written. */
-    async #sendNext(conversation) {
-        const next = this.list(conversation).find((one) => one.state === "sending");
-        if (this.#sending.has(conversation) || !next) return;
-        this.#sending.add(conversation);
-        const { clientID } = next;
-        try {
-            const { message } = await request("messages.send", { conversation, ...outgoing.sendBody(next) });
-            if (message) this.emit("stored", { conversation, message });
-            this.discard(conversation, clientID);
-        } catch (error) {
-            const isTransient = error instanceof Problem && error.isTransient;
-            this.#set(conversation, outgoing.failed(this.list(conversation), clientID, errorMessage(error), isTransient));
-        }
-        this.#sending.delete(conversation);
-        this.#sendNext(conversation);
+    reset() {
+        this.#turn += 1;
+        clearTimeout(this.#timer);
+        this.#sender?.release();
+        this.#paused.clear();
+        this.#sending.clear();
+        this.#gone.clear();
+        this.#set([]);
     }
 
-    #retryAll() {
-        for (const [conversation, list] of this.#lists) {
-            for (const one of list) if (one.isTransient) this.retry(conversation, one.clientID);
-        }
+    /** All entries of a conversation, in their order: the same array while they are the same. */
+    entries(conversation) { return this.#lists.get(conversation)?.all ?? none; }
+    get all() { return this.#entries; }
+    get waiting() { return queue.countWaiting(this.#entries); }
+
+    /** The messages of a conversation that are not stored. */
+    list(conversation) { return this.#lists.get(conversation)?.messages ?? none; }
+
+    hasFailed(conversation) { return this.list(conversation).some((one) => one.state === "failed"); }
+
+    /** Sends a message, `{text, file, blob, forward, replyTo, thread, draft}`, after what was written before it. Its client id is returned. */
+    send(conversation, { blob, ...message }) {
+        const clientID = randomID();
+        this.#add({ clientID, conversation, name: queue.MESSAGE, params: message, ...(blob && { blob }) });
+        return clientID;
     }
 
-    #set(conversation, list) {
-        if (list.length > 0) this.#lists.set(conversation, list); else this.#lists.delete(conversation);
+    /** A change of something in a conversation. Of those with the same key that wait the last is sent. */
+    change(conversation, name, params, key) { this.#add({ clientID: randomID(), conversation, name, params, key }); }
+
+    retry(conversation, clientID) {
+        this.#update(clientID, { state: "waiting", problem: undefined, createdAt: Date.now() });
+        this.#claim(true);
+    }
+
+    discard(conversation, clientID) { this.#remove(clientID); }
+
+    /** Messages that came by the stream are stored. */
+    noteStored(conversation, messages, me) {
+        const left = queue.unstored(this.#entries, conversation, messages, me);
+        if (left === this.#entries) return;
+        for (const one of this.#entries) if (!left.includes(one)) this.#erase(one);
+        this.#set(left, conversation);
+    }
+
+    // The list
+
+    async #add(values) {
+        const turn = this.#turn;
+        const { entries, entry, replaced } = queue.added(this.#entries, { ...values, createdAt: Date.now() });
+        this.#set(entries, entry.conversation);
+        const order = await storage.queue.add(entry, replaced.flatMap((one) => one.order ?? []));
+        if (turn !== this.#turn) return;
+        // Another one may have taken its turn meanwhile.
+        if (!this.#entries.some((one) => one.clientID === entry.clientID)) return this.#erase({ ...entry, order });
+        this.#update(entry.clientID, { order }, false);
+        channel.post("queue", credentials.user.id);
+        this.#claim(true);
+    }
+
+    /** Changes an entry here, and where it is kept if it is to be the same after a reload. */
+    #update(clientID, values, isKept = true) {
+        const entry = this.#entries.find((one) => one.clientID === clientID);
+        if (!entry) return;
+        this.#set(queue.changed(this.#entries, clientID, values), entry.conversation);
+        if (isKept && entry.order !== undefined) storage.queue.update(entry.order, values);
+    }
+
+    #remove(clientID) {
+        const entry = this.#entries.find((one) => one.clientID === clientID);
+        if (!entry) return;
+        this.#erase(entry);
+        this.#set(queue.removed(this.#entries, clientID), entry.conversation);
+    }
+
+    async #erase(entry) {
+        this.#gone.add(entry.clientID);
+        if (entry.order === undefined) return;
+        await storage.queue.remove(entry.order);
+        channel.post("queue", credentials.user?.id);
+    }
+
+    /** Another tab has changed it. */
+    async #reload() {
+        const turn = this.#turn;
+        const found = await storage.queue.load();
+        if (!found || turn !== this.#turn) return;
+        this.#set(queue.reloaded(this.#entries, found.entries.filter((one) => !this.#gone.has(one.clientID))));
+    }
+
+    #set(entries, conversation) {
+        this.#entries = entries;
+        const ids = new Set(entries.map((one) => one.conversation));
+        for (const id of [...this.#lists.keys()]) if (!ids.has(id)) this.#lists.delete(id);
+        for (const id of conversation === undefined ? ids : [conversation]) {
+            const all = entries.filter((one) => one.conversation === id);
+            if (all.length > 0) this.#lists.set(id, { all, messages: all.filter(queue.isMessage).map((one) => this.#message(one)) });
+        }
         this.emit("change", conversation);
     }
+
+    /** What is shown of a message: the same object for the same entry. */
+    #message(entry) {
+        if (!this.#shown.has(entry)) {
+            const { clientID, params, blob, state, problem } = entry;
+            this.#shown.set(entry, { clientID, ...params, ...(blob && { file: clientID }), state, problem });
+        }
+        return this.#shown.get(entry);
+    }
+
+    // Sending
+
+    /** What waits is sent now, by this tab if somebody looks at it, or no other one does. */
+    #resume() {
+        this.#failures = 0;
+        this.#paused.clear();
+        if (this.#entries.length > 0) this.#claim(!document.hidden);
+    }
+
+    async #claim(steal) {
+        clearTimeout(this.#timer);
+        const turn = this.#turn;
+        if (!credentials.isSignedIn || !await this.#sender?.claim({ steal }) || turn !== this.#turn) return;
+        for (const conversation of queue.waitingConversations(this.#entries)) {
+            if (this.#sending.size < MOST_SENDING) this.#sendAll(conversation);
+        }
+    }
+
+    /** One at a time, so that they are executed in the order in which they were written. */
+    async #sendAll(conversation) {
+        if (this.#sending.has(conversation)) return;
+        this.#sending.add(conversation);
+        const turn = this.#turn;
+        let isDone = false;
+        for (let entry = this.#next(conversation); entry; entry = this.#next(conversation)) {
+            const goesOn = await this.#sendOne(entry, turn);
+            if (turn !== this.#turn) return;
+            // Another tab sends from now on.
+            isDone = goesOn && await this.#sender.claim({ steal: false });
+            if (turn !== this.#turn) return;
+            if (!isDone) break;
+        }
+        this.#sending.delete(conversation);
+        if (isDone && queue.waitingConversations(this.#entries).length >= MOST_SENDING) this.#claim(false);
+    }
+
+    /** One that is not on disk yet waits for that. */
+    #next(conversation) {
+        const entry = queue.nextOf(this.#entries, conversation);
+        return entry?.order === undefined || (this.#paused.get(conversation) ?? 0) > performance.now() ? undefined : entry;
+    }
+
+    /** Resolves to whether the next one may follow. */
+    async #sendOne(entry, turn) {
+        if (queue.isTooOld(entry, Date.now())) return this.#refuse(entry, t("connection.tooOld"));
+        this.#update(entry.clientID, { state: "sending" }, false);
+        if ("textVersion" in entry.params) this.#update(entry.clientID, { wasSent: true });
+        try {
+            const result = await this.#execute(entry);
+            if (turn !== this.#turn) return false;
+            this.#failures = 0;
+            this.#finish(entry, result);
+            channel.post("result", { user: credentials.user.id, entry: { ...entry, blob: undefined }, result });
+            return true;
+        } catch (error) {
+            if (turn !== this.#turn) return false;
+            return this.#handleError(entry, error);
+        }
+    }
+
+    async #execute({ clientID, conversation, name, params, blob }) {
+        const once = { timeout: 0, attempt: this.#failures };
+        if (name !== queue.MESSAGE) return request(name, { conversation, ...params }, once);
+        // The upload of a sound and its message have the same client id.
+        const message = blob ? { ...params, file: (await uploadVoice(blob, clientID, 0)).id } : params;
+        return request(name, { conversation, ...queue.sendBody({ clientID, ...message }) }, once);
+    }
+
+    #finish(entry, result, isOwn = true) {
+        this.#set(queue.rebased(this.#entries, entry, result), entry.conversation);
+        // What is confirmed is there before what was shown for it is gone.
+        this.emit("result", { entry, result });
+        if (isOwn) this.#remove(entry.clientID);
+        else this.#set(queue.removed(this.#entries, entry.clientID), entry.conversation);
+    }
+
+    #handleError(entry, error) {
+        const outcome = error instanceof Problem ? queue.afterError(error) : "refuse";
+        if (outcome === "refuse") return this.#refuse(entry, errorMessage(error));
+        this.#update(entry.clientID, { state: "waiting" }, false);
+        if (outcome === "stop") return false;
+        const pause = Math.max(error.retryAfter ?? 0, queue.pauseAfter(this.#failures));
+        if (outcome === "pause") {
+            this.#paused.set(entry.conversation, performance.now() + pause);
+            setTimeout(() => this.#claim(false), pause + 1);
+            return false;
+        }
+        this.#failures += 1;
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.#claim(false), pause);
+        return false;
+    }
+
+    /** A message stays, with why; of anything else only that is said. */
+    #refuse(entry, text) {
+        if (queue.isMessage(entry)) this.#update(entry.clientID, { state: "failed", problem: text });
+        else {
+            this.#remove(entry.clientID);
+            if (!queue.isMark(entry)) this.emit("refused", { entry, text });
+        }
+        return true;
+    }
 }
+
+const none = Object.freeze([]);
 
 export const outbox = new Outbox();

@@ -1,6 +1,7 @@
 // Settings of this browser rather than of the account.
 
 import { Emitter } from "./emitter.js";
+import { channel } from "./store/channel.js";
 
 const KEY = "switchboard.preferences";
 const defaults = {
@@ -11,12 +12,24 @@ const defaults = {
 class Preferences extends Emitter {
     #values = { ...defaults, ...read() };
 
+    constructor() {
+        super();
+        channel.on("preference", ({ name, value }) => this.#note(name, value));
+    }
+
     get(name) { return this.#values[name]; }
 
     set(name, value) {
         if (this.#values[name] === value) return;
         this.#values[name] = value;
         localStorage.setItem(KEY, JSON.stringify(this.#values));
+        channel.post("preference", { name, value });
+        this.emit(name, value);
+    }
+
+    /** Another tab has changed it. */
+    #note(name, value) {
+        this.#values[name] = value;
         this.emit(name, value);
     }
 }

@@ -21,8 +21,8 @@ const MAX_BACKOFF = 15_000;
 const MAX_BACKOFF_IN_CALL = 2_000;
 
 /**
- * Events: `state` (this), `hello` (its result), `snapshot` / `change` / `rows` / `event` / `reset` ({stream, …}), `refused`
- * (a stream that may not be listened to), `revoked`, `replaced`.
+ * Events: `state` (this), `hello` (its result), `listened` (everything of a stream is here, {stream}), `snapshot` / `change` /
+ * `rows` / `event` / `reset` ({stream, …}), `refused` (a stream that may not be listened to), `revoked`, `replaced`.
  */
 class Realtime extends Emitter {
     /** `idle`, `connecting`, `online` or `waiting` before the next attempt. */
@@ -83,12 +83,23 @@ class Realtime extends Emitter {
         this.#connect();
     }
 
-    /** Subscribes to a stream, across reconnects. Does nothing for a stream that is subscribed already. */
-    listen(stream) {
+    /**
+     * Subscribes to a stream, across reconnects. Does nothing for a stream that is subscribed already. `position` is where it
+     * goes on, `[epoch, sequence]`, if what came before is held.
+     */
+    listen(stream, position) {
         const known = this.#subscriptions.has(stream);
         this.#subscriptions.add(stream);
-        if (this.isOnline && !known && !this.#positions.has(stream)) this.#listen(stream);
+        const isRestored = Boolean(position) && !this.#positions.has(stream);
+        if (isRestored) {
+            this.#positions.set(stream, [...position]);
+            this.#epochs.set(stream, position[0]);
+        }
+        if (this.isOnline && !known && (isRestored || !this.#positions.has(stream))) this.#listen(stream);
     }
+
+    /** What was received of a stream, `[epoch, sequence]`, or undefined. */
+    position(stream) { return this.#positions.get(stream); }
 
     unlisten(stream) {
         const known = this.#subscriptions.has(stream);
@@ -144,6 +155,7 @@ class Realtime extends Emitter {
             this.#setState("online");
             const resumed = result.resumed ?? {};
             for (const stream of this.#subscriptions) if (!resumed[stream]) this.#listen(stream);
+            this.#noteResumed(Object.keys(resumed), token);
         } catch (error) {
             if (socket !== this.#socket) return;
             if (error.type === "forbidden") await endpoint.renew();
@@ -151,9 +163,16 @@ class Realtime extends Emitter {
         }
     }
 
+    /** What was missed of resumed streams follows the hello's result: it is there when the next request has one. */
+    async #noteResumed(streams, token) {
+        if (streams.length === 0) return;
+        try { await this.#sendRequest({ token }); } catch { return; }
+        for (const stream of streams) this.emit("listened", { stream });
+    }
+
     #listen(stream) {
         const after = this.#resumePosition(stream);
-        this.#sendRequest({ listen: { stream, ...(after && { after }) } }).catch((error) => {
+        this.#sendRequest({ listen: { stream, ...(after && { after }) } }).then(() => this.emit("listened", { stream })).catch((error) => {
             if (!(error instanceof Problem) || !["not_found", "forbidden"].includes(error.type)) return;
             this.forget(stream);
             this.emit("refused", { stream, error });

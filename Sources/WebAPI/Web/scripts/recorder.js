@@ -3,6 +3,7 @@
 import { FileRecorder } from "./file-recorder.js";
 import { LegRecorder } from "./leg-recorder.js";
 import { LocalMedia } from "./media.js";
+import { realtime } from "./realtime.js";
 import { voiceLimits } from "./voice.js";
 
 export class Recorder {
@@ -23,14 +24,14 @@ export class Recorder {
             await this.#media.openMicrophone();
             // Cancelled while the browser asked.
             if (!this.#media.audio) return;
-            if (!(recording && LegRecorder.isPossible && await this.#try(LegRecorder))) await this.#begin(FileRecorder);
+            if (!(recording && realtime.isOnline && LegRecorder.isPossible && await this.#try(LegRecorder))) await this.#begin(FileRecorder);
         } catch (error) {
             this.#media.close();
             throw error;
         }
     }
 
-    /** Stops recording and returns the file that can be sent. May be retried. */
+    /** Stops recording. Resolves to what can be sent: `{file}`, its id, or a `{blob}` that is not on the server. May be retried. */
     async finish() {
         try { return await this.#recorder.finish(); } finally { this.#media.close(); }
     }

@@ -111,9 +111,9 @@ const routes = {
     "voice.discardRecording": ["DELETE", "/v1/voice-recordings/{recording}"],
 };
 
-/** Sends a request, with retries after transient errors, for at most `timeout` milliseconds. */
-export function request(name, params = {}, { timeout = 15_000 } = {}) {
-    return withRetries((attempt) => sendOnce(name, params, attempt), timeout);
+/** Sends a request, with retries after transient errors, for at most `timeout` milliseconds; `attempt` were made before. */
+export function request(name, params = {}, { timeout = 15_000, attempt: before = 0 } = {}) {
+    return withRetries((attempt) => sendOnce(name, params, before + attempt), timeout);
 }
 
 /** Does `work` until it succeeds, is rejected, or `timeout` milliseconds have passed. */

@@ -1,7 +1,8 @@
 // One conversation that is shown: what its streams say, what is done with its messages, and how far the user has read.
 
 import { credentials } from "./credentials.js";
-import { Emitter } from "./emitter.js";
+import { certainNow, serverNow } from "./clock.js";
+import { HeldThread } from "./held-thread.js";
 import { inbox } from "./inbox.js";
 import { t } from "./language/texts.js";
 import { outbox } from "./outbox.js";
@@ -10,33 +11,42 @@ import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { expired, nextExpiry } from "./state/disappearing.js";
 import * as past from "./state/past.js";
+import { withPending } from "./state/pending.js";
 import * as state from "./state/thread.js";
+import { ThreadWrites } from "./thread-writes.js";
 import { watch } from "./watches.js";
 import { writers } from "./writers.js";
 
 const PAGE = 50;
-const TYPING_INTERVAL = 2_000;
 const MARK_DELAY = 300;
+/** So far above the messages that are held others are read from this device. */
+const FARTHEST = 2_000;
 /** The longest time that a timer takes. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
 /** Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be read). */
-export class Thread extends Emitter {
-    state = state.emptyThread();
+export class Thread extends ThreadWrites {
+    /** What the server has said. */
+    #known = state.emptyThread();
+    /** The same with what waits in the queue: `{known, entries, state}`. */
+    #shown;
+    #held = new HeldThread(this.id, () => this.#known);
+    #isClosed = false;
+    #hasFollowed = false;
+    /** Messages that are not held and have changed, by number, while pages are asked for that may be older. */
+    #overtaking = new Map();
+    #pages = 0;
     #requested = new Set();
-    #sounds = new Map();
     #unsubscribe;
     #watches = [];
     #loading;
-    #typingAt = -Infinity;
     #readUpTo = 0;
     #markTimer;
     #expiryTimer;
     #wasOnline = realtime.isOnline;
 
     constructor(id) {
-        super();
-        this.id = id;
+        super(id);
         this.#unsubscribe = [
             realtime.on("snapshot", (frame) => this.#receiveSnapshot(frame)),
             realtime.on("rows", (frame) => this.#receiveRows(frame)),
@@ -44,38 +54,59 @@ export class Thread extends Emitter {
                 if (stream === this.#stream && reason === "access") this.#read();
             }),
             realtime.on("refused", ({ stream, error }) => { if (stream === this.#stream) this.#read(error); }),
+            realtime.on("listened", ({ stream }) => { if (stream === this.#stream) this.#noteFollowed(); }),
             realtime.on("state", (now) => this.#handleConnection(now)),
-            outbox.on("change", (conversation) => { if (conversation === id) this.emit("change"); }),
-            outbox.on("stored", ({ conversation, message }) => { if (conversation === id) this.#merge({ message }); }),
+            outbox.on("change", (conversation = id) => { if (conversation === id) this.emit("change"); }),
+            outbox.on("result", ({ entry, result }) => { if (entry.conversation === id) this.#applyResult(result); }),
             inbox.on("change", () => this.#handleRow()),
             writers.on("change", (conversation) => { if (conversation === id) this.emit("writers"); }),
         ];
-        this.listen();
+        this.#open();
     }
 
     get me() { return credentials.user.id; }
 
+    get state() {
+        const entries = outbox.entries(this.id);
+        if (this.#shown?.known !== this.#known || this.#shown.entries !== entries) {
+            this.#shown = { known: this.#known, entries, state: withPending(expired(this.#known, serverNow()), entries, this.me) };
+        }
+        return this.#shown.state;
+    }
+
+    /** Whether it has what came while it was closed, as far as the server can be reached. */
+    get isCurrent() { return this.#hasFollowed || realtime.state === "waiting"; }
+
     /** The last number that was on the screen here, or was read elsewhere. */
     get seen() { return Math.max(this.state.read, this.#readUpTo); }
 
-    get outgoing() { return outbox.list(this.id); }
     get writers() { return writers.of(this.id); }
 
-    listen() { realtime.listen(this.#stream); }
+    /** Shows what is on this device, and listens from there. */
+    async #open() {
+        const held = await this.#held.restore();
+        if (this.#isClosed) return;
+        if (held) this.#set(held);
+        this.listen();
+    }
+
+    listen() { realtime.listen(this.#stream, this.#held.positions.conversation); }
 
     /** Whoever is only asked to join may not listen to these yet. */
     #listenAsMember() {
         if (this.#watches.length > 0 || state.stateOf(this.state, this.me) !== "member") return;
-        realtime.listen(`marks:${this.id}`);
+        realtime.listen(`marks:${this.id}`, this.#held.positions.marks);
         this.#watches.push(watch(`typing:${this.id}`));
     }
 
     close() {
+        this.#isClosed = true;
         this.#unsubscribe.forEach((one) => one());
         this.#watches.forEach((one) => one());
         clearTimeout(this.#expiryTimer);
-        for (const sound of this.#sounds.values()) sound.close();
+        this.closeSounds();
         this.#mark();
+        this.#held.close();
         for (const kind of ["conversation", "marks"]) realtime.unlisten(`${kind}:${this.id}`);
     }
 
@@ -88,8 +119,8 @@ export class Thread extends Emitter {
         const { first, hasEarlier } = this.state.past ?? this.state;
         if (first === undefined || !hasEarlier) return Promise.resolve();
         return this.#load(async () => {
-            const page = await this.#page({ before: first });
-            this.#set(state.applyEarlier(this.state, page, first));
+            const page = !this.state.past && await this.#held.earlier(first) || await this.#page({ before: first });
+            this.#set(state.applyEarlier(this.#known, page, first));
         });
     }
 
@@ -97,24 +128,35 @@ export class Thread extends Emitter {
     loadLater() {
         const after = this.state.past?.last;
         if (after === undefined) return Promise.resolve();
-        return this.#load(async () => this.#set(past.applyLater(this.state, await this.#page({ after }), after)));
+        return this.#load(async () => this.#set(past.applyLater(this.#known, await this.#page({ after }), after)));
     }
 
     /** Shows the range around a number. Resolves to whether there is a message with it that may be seen. */
     async show(number) {
-        if (!past.isShown(this.state, number)) {
+        if (!past.isShown(this.state, number) && !await this.#showHeld(number)) {
             const page = await this.#page({ around: number });
-            this.#set(past.applyAround(this.state, page));
+            this.#set(past.applyAround(this.#known, page));
         }
         return Boolean(state.messageOf(this.state, number)) && !this.state.hidden[number];
     }
 
-    showNewest() { this.#set(past.leftPast(this.state)); }
+    /** Reads what is between a number and the messages that are held, if that is on this device and not too far. */
+    async #showHeld(number) {
+        const { first } = this.#known;
+        const page = first - number < FARTHEST && await this.#held.earlier(first, number);
+        if (!page) return false;
+        this.#set(state.applyEarlier(past.leftPast(this.#known), page, first));
+        return true;
+    }
+
+    showNewest() { this.#set(past.leftPast(this.#known)); }
 
     /** Forgets what is far from the messages in the page, `{first, last}`, where too many are held. */
     bound(window) {
-        const next = past.bounded(this.state, window);
-        if (next !== this.state) this.#set(next);
+        const next = past.bounded(this.#known, window);
+        if (next === this.#known) return;
+        this.#held.noteBounded(next);
+        this.#set(next);
     }
 
     /** One message, perhaps of a range that is not held: for a pin or a quote. */
@@ -124,79 +166,24 @@ export class Thread extends Emitter {
 
     replies(root, before) { return this.#page({ thread: root, ...(before && { before }) }); }
 
-    #page(params) { return request("messages.list", { conversation: this.id, limit: PAGE, ...params }); }
+    /** A page. A message of it may have changed since it was read: what has come before the page is in it. */
+    async #page(params) {
+        this.#pages += 1;
+        try {
+            const page = await request("messages.list", { conversation: this.id, limit: PAGE, ...params });
+            return { ...page, messages: page.messages.map((one) => state.newer(this.#overtaking.get(one.number), one)) };
+        } finally {
+            this.#pages -= 1;
+            if (this.#pages === 0) this.#overtaking.clear();
+        }
+    }
 
     async #load(work) {
         this.#loading ??= work().finally(() => { this.#loading = undefined; });
         return this.#loading;
     }
 
-    // Writing
-
-    /** Sends a message, `{text, file, replyTo, thread, draft}`. */
-    send(message) {
-        this.#typingAt = -Infinity;
-        return outbox.send(this.id, message);
-    }
-
-    retry(clientID) { outbox.retry(this.id, clientID); }
-    discard(clientID) { outbox.discard(this.id, clientID); }
-
-    async schedule(message, sendAt, clientID) {
-        return request("messages.send", { conversation: this.id, clientID, ...message, sendAt: sendAt.toISOString() });
-    }
-
-    async edit(message, text) {
-        this.#merge(await request("messages.edit", { ...this.#name(message), text, textVersion: message.textVersion }));
-    }
-
-    async deleteForAll(message) { this.#merge(await request("messages.delete", { ...this.#name(message), for: "all" })); }
-
-    async deleteForMe(message) { this.#note(await request("messages.delete", { ...this.#name(message), for: "me" })); }
-
-    async react(message, emoji, isOn) {
-        this.#merge(await request(isOn ? "messages.react" : "messages.removeReaction", { ...this.#name(message), emoji }));
-    }
-
-    async star(message, isOn) { this.#note(await request(isOn ? "messages.star" : "messages.unstar", this.#name(message))); }
-
-    async pin(number, isOn) { this.apply(await request(isOn ? "messages.pin" : "messages.unpin", this.#name({ number }))); }
-
-    /** Asks about a message: `edits`, `reactions` or `receipts`. */
-    ask(what, message) { return request(`messages.${what}`, this.#name(message)); }
-
-    async audioLink(message) { return (await this.ask("audio", message)).audio; }
-
-    /** The message changes when the transcript is there. */
-    async transcribe(message) { await this.ask("transcribe", message); }
-
-    /** Only the user's own devices learn of it. */
-    noteListened(message) { this.ask("listen", message).then((result) => this.#note(result)).catch(() => {}); }
-
-    /** A request about the conversation, whose result may have a newer copy of it. */
-    async change(name, params = {}) {
-        const result = await request(name, { conversation: this.id, ...params });
-        this.apply(result);
-        return result;
-    }
-
-    /** The sound of a voice message, which goes on playing when the message is drawn anew. */
-    sound(message, make) {
-        const known = this.#sounds.get(message.number);
-        if (known?.file === message.voice.file) return known;
-        known?.close();
-        const made = make();
-        this.#sounds.set(message.number, made);
-        return made;
-    }
-
-    /** Tells the others that the user writes or records, or has stopped. */
-    noteTyping(isWriting, what = "typing") {
-        const now = performance.now();
-        if (isWriting ? now - this.#typingAt < TYPING_INTERVAL : this.#typingAt === -Infinity) return;
-        this.#typingAt = isWriting ? now : -Infinity;
-        request("typing.note", { conversation: this.id, state: isWriting ? what : "stopped" }, { timeout: 0 }).catch(() => {});
-    }
+    // What is read
 
     /** What is on the screen, up to a number: noted once for all that comes within a moment. */
     markRead(number) {
@@ -211,9 +198,7 @@ export class Thread extends Emitter {
         clearTimeout(this.#markTimer);
         this.#markTimer = undefined;
         const read = this.#readUpTo;
-        if (read <= this.state.read) return;
-        this.state = { ...this.state, read };
-        request("conversations.mark", { conversation: this.id, read }).catch(() => {});
+        if (read > this.state.read) this.queueRead(read);
     }
 
     // Frames
@@ -221,65 +206,101 @@ export class Thread extends Emitter {
     get #stream() { return `conversation:${this.id}`; }
 
     #receiveSnapshot({ stream, data, isNewEpoch }) {
-        if (stream === this.#stream) this.#set(state.applySnapshot(this.state, data, { isNewEpoch }));
+        if (stream === this.#stream) {
+            this.#hasFollowed = true;
+            this.#held.noteSnapshot();
+            this.#set(state.applySnapshot(this.#known, data, { isNewEpoch }));
+        }
         if (stream !== `marks:${this.id}`) return;
         const rows = [...data.marks.map((marks) => ({ marks })), { scheduled: data.scheduled }];
-        this.#set(state.applyMarks(this.state, rows, this.me));
+        this.#set(state.applyMarks(this.#known, rows, this.me));
     }
 
     #receiveRows({ stream, rows, gap }) {
-        if (stream === `marks:${this.id}`) this.#set(state.applyMarks(this.state, rows, this.me));
+        if (stream === `marks:${this.id}`) this.#set(state.applyMarks(this.#known, rows, this.me));
         if (stream !== this.#stream) return;
-        const newest = state.newestNumber(this.state);
-        this.#set(state.applyRows(this.state, rows, gap));
-        for (const { message } of rows) {
+        const newest = state.newestNumber(this.#known);
+        if (gap) this.#held.noteSnapshot();
+        this.#noteOlder(rows);
+        this.#set(state.applyRows(this.#known, rows, gap));
+        // What came while it was closed is no news.
+        for (const { message } of this.#hasFollowed ? rows : []) {
             if (!message || message.number <= newest || message.author === this.me) continue;
             writers.note(this.id, { user: message.author, state: "stopped" });
             this.emit("arrived", message);
         }
     }
 
+    #noteFollowed() {
+        if (this.#hasFollowed) return;
+        this.#hasFollowed = true;
+        this.emit("change");
+    }
+
     /** The row of the list has the latest copy of the membership. */
     #handleRow() {
         const spans = inbox.row(this.id)?.membership?.spans;
-        const next = spans?.length > 0 ? state.cleared(this.state, spans) : this.state;
-        if (next !== this.state) this.#set(next);
+        const next = spans?.length > 0 ? state.cleared(this.#known, spans) : this.#known;
+        if (next === this.#known) return;
+        this.#held.noteSnapshot();
+        this.#set(next);
     }
 
     /** An earlier range is not resumed with the stream: it is read again. */
     #handleConnection(now) {
+        // The server has said what time it is.
+        this.#set(this.#known);
         if (now !== "online") return;
-        const { past: range } = this.state;
+        const { past: range } = this.#known;
         if (this.#wasOnline && range) {
             const middle = Math.floor((range.first + range.last) / 2);
-            this.#page({ around: middle }).then((page) => this.#set(past.applyAround(this.state, page))).catch(() => {});
+            this.#page({ around: middle }).then((page) => this.#set(past.applyAround(this.#known, page))).catch(() => {});
         }
         this.#wasOnline = true;
     }
 
     /** Who may not listen may have been a member: they still read what they could see then. */
     async #read(error) {
+        this.#hasFollowed = true;
         try {
             const conversation = this.id;
             const [found, page] = [await request("conversations.get", { conversation }), await request("messages.list", { conversation })];
-            this.#set(state.applySnapshot(this.state, { ...found, ...page, members: [] }));
+            this.#held.forget();
+            this.#set(state.applySnapshot(this.#known, { ...found, ...page, members: [] }));
         } catch { /* The reason to be refused says more. */ }
         this.emit("refused", error instanceof Problem ? error : undefined);
+    }
+
+    /** Messages before those that are held: they may be on this device, or in a page that is on its way. */
+    #noteOlder(rows) {
+        for (const { message } of rows) {
+            if (!message || this.#known.first === undefined || message.number >= this.#known.first) continue;
+            this.#held.noteOlder(message);
+            if (this.#pages > 0) this.#overtaking.set(message.number, message);
+        }
     }
 
     // State
 
     /** The result of a request: a newer copy of the conversation. */
-    apply({ conversation }) { if (conversation) this.#set(state.withConversation(this.state, conversation)); }
+    apply({ conversation }) { if (conversation) this.#set(state.withConversation(this.#known, conversation)); }
 
-    #merge({ message }) { if (message) this.#set(state.withMessage(this.state, message)); }
-
-    #note({ own }) { this.#set(state.applyOwn(this.state, [own])); }
+    /** The result of an entry of the queue. */
+    #applyResult({ message, own, conversation, read } = {}) {
+        let next = this.#known;
+        if (message) next = state.withMessage(next, message);
+        if (own) next = state.applyOwn(next, [own]);
+        if (conversation) next = state.withConversation(next, conversation);
+        if (read > next.read) next = { ...next, read };
+        if (next !== this.#known) this.#set(next);
+    }
 
     #set(next) {
-        this.state = expired(next, Date.now());
-        realtime.hold(this.#stream, next.first, next.last);
-        if (this.outgoing.length > 0) outbox.noteStored(this.id, state.heldMessages(next), this.me);
+        this.#known = expired(next, certainNow());
+        this.#shown = undefined;
+        realtime.hold(this.#stream, this.#held.firstOf(this.#known), this.#known.last);
+        if (this.outgoing.length > 0) outbox.noteStored(this.id, state.heldMessages(this.#known), this.me);
+        this.#held.noteChange();
         this.#listenAsMember();
         this.#findPeople();
         this.#waitForExpiry();
@@ -290,17 +311,15 @@ export class Thread extends Emitter {
         clearTimeout(this.#expiryTimer);
         const next = nextExpiry(this.state);
         if (next === undefined) return;
-        this.#expiryTimer = setTimeout(() => this.#set(this.state), Math.min(Math.max(next - Date.now(), 0) + 20, LONGEST_WAIT));
+        this.#expiryTimer = setTimeout(() => this.#set(this.#known), Math.min(Math.max(next - serverNow(), 0) + 20, LONGEST_WAIT));
     }
 
     /** Profiles come with members; authors who have left are asked for, once. */
     #findPeople() {
-        for (const user of state.unknownPeople(this.state)) {
+        for (const user of state.unknownPeople(this.#known)) {
             if (this.#requested.has(user)) continue;
             this.#requested.add(user);
-            request("users.get", { user }).then((person) => this.#set(state.withPeople(this.state, [person]))).catch(() => {});
+            request("users.get", { user }).then((person) => this.#set(state.withPeople(this.#known, [person]))).catch(() => {});
         }
     }
-
-    #name(message) { return { conversation: this.id, number: message.number }; }
 }

@@ -3,6 +3,7 @@
 import { authorized, serverInfo } from "./api.js";
 import { randomID } from "./identity.js";
 import { withRetries } from "./requests.js";
+import { storage } from "./store/storage.js";
 
 const RETRY_TIMEOUT = 60_000;
 const UPLOAD_TIMEOUT = 120_000;
@@ -10,13 +11,31 @@ let limits;
 
 /** The maximum length and size of a message, and whether one can be recorded on the server. */
 export async function voiceLimits() {
-    limits ??= (await serverInfo()).voice;
+    if (limits) return limits;
+    try {
+        limits = (await serverInfo()).voice;
+        storage.cache.saveValue("voice", limits);
+    } catch (error) {
+        // As they were when the server could be reached.
+        limits = await storage.cache.value("voice");
+        if (!limits) throw error;
+    }
     return limits;
 }
 
-/** Uploads an audio file, with retries, and returns what the server made of it, which can be sent. */
-export async function uploadVoice(blob, clientID = randomID()) {
+/** Uploads an audio file, with retries for that long, and returns what the server made of it, which can be sent. */
+export async function uploadVoice(blob, clientID = randomID(), retryTimeout = RETRY_TIMEOUT) {
     const file = new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
     const upload = () => authorized("POST", `/v1/voice-files?${new URLSearchParams({ clientID })}`, file, { timeout: UPLOAD_TIMEOUT });
-    return (await withRetries(upload, RETRY_TIMEOUT)).file;
+    return (await withRetries(upload, retryTimeout)).file;
+}
+
+/** What can be sent of a chosen file: `{file}`, or the `{blob}` if the server cannot be reached. Throws if it is refused. */
+export async function voiceFile(blob) {
+    try {
+        return { file: (await uploadVoice(blob, randomID(), 0)).id };
+    } catch (error) {
+        if (!error.isTransient) throw error;
+        return { blob };
+    }
 }

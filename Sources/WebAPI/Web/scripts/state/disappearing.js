@@ -7,7 +7,8 @@ export function expired(thread, now) {
     const due = messagesIn(thread.blocks.filter((block) => block.expiry <= now))
         .filter((one) => one.expiresAt && !one.deletedAt && Date.parse(one.expiresAt) <= now);
     if (due.length === 0) return thread;
-    return { ...thread, blocks: withMessages(thread.blocks, due.map(withoutContent), (_, gone) => gone) };
+    const gone = due.map((one) => ({ ...withoutContent(one), deletedAt: one.expiresAt }));
+    return { ...thread, blocks: withMessages(thread.blocks, gone, (_, one) => one) };
 }
 
 /** When the next of them expires, in milliseconds; undefined if none does. */
@@ -19,9 +20,7 @@ export function nextExpiry(thread) {
 export const hasExpired = (message, now) => Boolean(message.expiresAt) && Date.parse(message.expiresAt) <= now;
 
 /** What is left of a message that is gone: what its server copy has as well. */
-function withoutContent({ text: _, ranges: __, reactions: ___, voice: ____, editedAt: _____, ...rest }) {
-    return { ...rest, deletedAt: rest.expiresAt };
-}
+export const withoutContent = ({ text: _, ranges: __, reactions: ___, voice: ____, editedAt: _____, ...rest }) => rest;
 
 /** The choices of a conversation, in seconds; 0 is off. */
 export const DISAPPEARING_CHOICES = [0, 3_600, 86_400, 604_800, 2_592_000, 7_776_000];

@@ -1,5 +1,6 @@
 // What a search shows: the part of a text around its first match, with the matches in it.
 
+import { hasExpired } from "./disappearing.js";
 import { folded } from "./mentions.js";
 
 const BEFORE = 30;
@@ -34,6 +35,34 @@ export function nameMatches(name, query) {
         return start === undefined ? undefined : { start, length: lengthOf(name.slice(start), word) };
     });
     return found.every(Boolean) ? found : [];
+}
+
+/** Scripts without spaces between words: there a word may begin anywhere. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/** The messages that have all words of a query, each with `matches`; `own` is what the user has noted on them. */
+export function messagesWith(messages, own, query, now) {
+    const words = folded(query).split(/\s+/).filter(Boolean);
+    const hidden = new Set(own.filter((one) => one.hidden).map((one) => one.number));
+    if (words.length === 0) return [];
+    return messages.flatMap((message) => {
+        const text = message.text ?? message.voice?.transcript?.text ?? "";
+        if (message.deletedAt || hidden.has(message.number) || hasExpired(message, now)) return [];
+        const whole = folded(text);
+        if (!words.every((word) => whole.includes(word))) return [];
+        const matches = words.map((word) => wordMatch(text, word));
+        return matches.every(Boolean) ? [{ message, matches }] : [];
+    });
+}
+
+/** The first word of a text that begins with a folded one. */
+function wordMatch(text, word) {
+    if (UNSPACED.test(word)) {
+        const start = text.toLowerCase().indexOf(word);
+        return start < 0 ? undefined : { start, length: word.length };
+    }
+    const found = [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].find(({ 0: one }) => folded(one).startsWith(word));
+    return found && { start: found.index, length: found[0].length };
 }
 
 /** How much of a text a folded word covers. */

@@ -157,10 +157,10 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         }
     });
     const voice = root ? undefined : voiceComposer({
-        send: (file) => {
+        send: (sound) => {
             const { reply } = target;
             if (!target.edit) setTarget({});
-            thread.send({ file: file.id, ...(reply && { replyTo: reply.number }) });
+            thread.send({ ...sound, ...(reply && { replyTo: reply.number }) });
             onsend();
         },
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),

@@ -2,18 +2,26 @@
 
 import { button } from "../dom.js";
 import { t } from "../language/texts.js";
+import { outbox } from "../outbox.js";
 import { realtime } from "../realtime.js";
+import { storage } from "../store/storage.js";
 import { updates } from "../updates.js";
 
 /** Why the server cannot be reached. */
 export const isolationText = () => (navigator.onLine ? t("connection.reconnecting")
     : t("connection.offline"));
 
+/** What becomes of what is written meanwhile, and how much of that there is. */
+function queueText() {
+    const { waiting } = outbox;
+    return waiting === 0 ? t("connection.sentLater") : `${t("connection.sentLater")} ${t("connection.waiting", { count: waiting })}`;
+}
+
 /** Shows the banner after two seconds without the socket. */
 export function watchConnection(banner) {
     let timer;
     const showBanner = () => {
-        banner.textContent = isolationText();
+        banner.textContent = `${isolationText()} ${queueText()}`;
         banner.hidden = false;
     };
     const watch = (state) => {
@@ -28,7 +36,22 @@ export function watchConnection(banner) {
         banner.hidden = true;
     };
     watch(realtime.state);
-    return realtime.on("state", watch);
+    const unsubscribe = [realtime.on("state", watch), outbox.on("change", () => { if (!banner.hidden) showBanner(); })];
+    return () => {
+        clearTimeout(timer);
+        unsubscribe.forEach((one) => one());
+    };
+}
+
+/** Says once that this device keeps nothing. */
+export function watchStorage(banner) {
+    const show = () => {
+        const dismiss = button({ label: t("connection.dismiss"), class: "link", data: { action: "dismiss" }, onclick: () => { banner.hidden = true; } });
+        banner.replaceChildren(...t.rich("connection.noStorage", { dismiss }));
+        banner.hidden = false;
+    };
+    if (storage.hasFailed) show();
+    return storage.on("failed", show);
 }
 
 /** Offers to load another build of the page. That is the person's to do: a text may be half written. */

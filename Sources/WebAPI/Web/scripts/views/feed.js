@@ -44,6 +44,8 @@ export class Feed {
     /** `new`, `opening` while the range to open at is read, or `open`. */
     #phase = "new";
     #isAtEnd = true;
+    /** Whether what came while the thread was closed is in it. */
+    #isSettled = false;
     #anchor;
     #isReading = false;
     /** Whether somebody has scrolled, from where the feed has put the messages. */
@@ -80,7 +82,11 @@ export class Feed {
         this.#schedule.cancel();
         const { state } = this.#thread;
         if (!state.isLoaded) return;
-        const opensAt = this.#phase === "new" ? this.#begin() : undefined;
+        const isCaughtUp = !this.#isSettled && this.#thread.isCurrent;
+        this.#isSettled ||= isCaughtUp;
+        // Nobody has gone anywhere yet: it opens at what has come, not at what was left.
+        const reopens = isCaughtUp && this.#phase === "open" && this.#target === undefined && this.#isAtEnd;
+        const opensAt = this.#phase === "new" || reopens ? this.#begin() : undefined;
         if (this.#phase === "opening") return;
         const numbers = shownNumbers(state);
         if (this.#window.first === undefined) this.#window = windows.newestWindow(numbers);
@@ -269,7 +275,7 @@ export class Feed {
     }
 
     #markSeen() {
-        if (document.hidden || !this.node.isConnected || this.#phase !== "open") return;
+        if (document.hidden || !this.node.isConnected || this.#phase !== "open" || !this.#isSettled) return;
         const { state, seen } = this.#thread;
         if (this.#isAtEnd) return this.#thread.markRead(newestNumber(state));
         const number = seen < newestNumber(state) ? this.#anchor.lastSeen(LEAST) : undefined;

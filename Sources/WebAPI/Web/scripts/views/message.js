@@ -101,7 +101,8 @@ function meta(thread, message, isOwn) {
         state.conversation?.pins.includes(message.number) && h("span", { class: "mini-icon", role: "img", "aria-label": t("message.pinned") }, icon("pin")),
         state.starred[message.number] && h("span", { class: "mini-icon starred", role: "img", "aria-label": t("message.starred") }, icon("star")),
         message.expiresAt && !message.deletedAt && h("span", { class: "mini-icon", role: "img", "aria-label": t("message.disappears") }, icon("timer")),
-        message.editedAt && !message.deletedAt && h("span", { class: t("message.edited") }, t("message.edited")),
+        message.editedAt && !message.deletedAt && h("span", { class: "edited" }, t("message.edited")),
+        message.isPending && h("span", { class: "mini-icon", role: "img", "aria-label": t("message.waits") }, icon("clock")),
         h("time", { datetime: message.sentAt }, timeText(message.sentAt)),
         receipt && h("span", { class: "receipt", role: "img", data: { receipt: receipt.state },
             "aria-label": isGroup && receipt.state !== "read" && receipt.readers.length > 0

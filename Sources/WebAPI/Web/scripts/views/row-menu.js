@@ -62,10 +62,7 @@ async function archive(row) {
 async function toggleUnread(row) {
     const { unread, isMarked } = unreadOf(inbox.state, row);
     if (unread === 0 && !isMarked) return attempt(inbox.keep(row.id, { markedUnread: true }));
-    if (unread > 0) {
-        await attempt(request("conversations.mark", { conversation: row.id, read: row.lastMessage.number }));
-        inbox.noteRead(row.id, row.lastMessage.number);
-    }
+    if (unread > 0) inbox.markRead(row.id, row.lastMessage.number);
     if (isMarked) await attempt(inbox.keep(row.id, { markedUnread: false }));
 }
 

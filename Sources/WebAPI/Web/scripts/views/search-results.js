@@ -4,9 +4,11 @@ import { credentials } from "../credentials.js";
 import { h } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { shortWhenText } from "../format.js";
+import { searchHeld } from "../held-search.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
+import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { excerpt, nameMatches } from "../state/found.js";
 import { archivedRows, listedRows } from "../state/inbox.js";
@@ -62,7 +64,7 @@ export function searchResults() {
             const known = new Set(rows.map((row) => row.person?.id));
             const people = found.people.filter((user) => user.id !== credentials.user.id && !known.has(user.id));
             const parts = [section(t("chats.list"), rows.map((row) => chatRow(row, query))), section(t("people.title"), people.map((user) => personRow(user, query))),
-                section(t("feed.messages"), found.messages.map((one) => messageRow(one, found.authors)))].filter(Boolean);
+                section(t(found.isHeld ? "search.held" : "feed.messages"), found.messages.map((one) => messageRow(one, found.authors)))].filter(Boolean);
             said.textContent = parts.length > 0 ? "" : !isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query });
             node.replaceChildren(said, ...parts.flat());
         };
@@ -70,9 +72,10 @@ export function searchResults() {
         if (query.length < LEAST) return;
         const ask = async (work) => { try { await work(); } catch (error) { found.error = error; } };
         await Promise.all([
-            hasFeature("userSearch") && ask(async () => { found.people = (await request("users.search", { query })).users; }),
+            hasFeature("userSearch") && realtime.isOnline && ask(async () => { found.people = (await request("users.search", { query })).users; }),
             hasFeature("messageSearch") && ask(async () => {
-                const { results, people } = await request("messages.search", { query });
+                found.isHeld = !realtime.isOnline;
+                const { results, people } = await (found.isHeld ? searchHeld(query) : request("messages.search", { query }));
                 [found.messages, found.authors] = [results, Object.fromEntries(people.map((one) => [one.id, one]))];
             }),
         ]);

@@ -10,7 +10,7 @@ import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
 import { chatsPage } from "./chats.js";
-import { watchConnection, watchUpdates } from "./connection.js";
+import { watchConnection, watchStorage, watchUpdates } from "./connection.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
 import { linkPage } from "./link.js";
@@ -44,12 +44,13 @@ export function showShell(root) {
     const open = h("div", { id: "open-calls", "aria-label": t("shell.callsToJoin"), role: "region", hidden: true });
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     const update = h("p", { id: "update", class: "banner", role: "status", hidden: true });
+    const storage = h("p", { id: "storage", class: "banner", role: "status", hidden: true });
     root.replaceChildren(h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": t("shell.home") },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
             h("nav", { "aria-label": t("shell.main") }, links), me),
-        h("div", { class: "column" }, banner, update, open, main)));
+        h("div", { class: "column" }, banner, storage, update, open, main)));
 
     let page;
     let made;
@@ -92,7 +93,7 @@ export function showShell(root) {
     };
     addEventListener("hashchange", navigate);
     addEventListener("keydown", onkeydown);
-    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchUpdates(update),
+    const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchStorage(storage), watchUpdates(update),
         watchOpenCalls(open), watchUnread(links.find((link) => link.dataset.nav === "chats"))];
     stop = () => {
         removeEventListener("hashchange", navigate);

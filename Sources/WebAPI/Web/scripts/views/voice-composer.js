@@ -5,12 +5,12 @@ import { clockText, lengthText } from "../format.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { Recorder } from "../recorder.js";
-import { uploadVoice, voiceLimits } from "../voice.js";
+import { voiceFile, voiceLimits } from "../voice.js";
 
 const MIN_DURATION = 500;
 
 /**
- * The buttons to begin with, and the row that is shown meanwhile. `send(file)` is called with what is to be sent,
+ * The buttons to begin with, and the row that is shown meanwhile. `send(sound)` is called with what is to be sent, `{file}` or `{blob}`,
  * `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place of the text.
  */
 export function voiceComposer({ send, note, show: showRow }) {
@@ -109,7 +109,7 @@ export function voiceComposer({ send, note, show: showRow }) {
                 { error: true });
             return;
         }
-        send(await uploadVoice(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
+        send(await voiceFile(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
         announce(t("receipts.sent"));
     }, report);
 

@@ -1,0 +1,19 @@
+// A search over the messages that are on this device, for when the server cannot be asked.
+
+import { serverNow } from "./clock.js";
+import { messagesWith } from "./state/found.js";
+import { storage } from "./store/storage.js";
+
+const LIMIT = 50;
+
+/** `{results: [{message, matches}], people}`, the newest first, as the server says it. */
+export async function searchHeld(query) {
+    const results = [];
+    const people = {};
+    await storage.cache.visit((messages, own, known) => {
+        results.push(...messagesWith(messages, own, query, serverNow()));
+        Object.assign(people, known);
+    });
+    results.sort((one, other) => one.message.sentAt < other.message.sentAt ? 1 : -1);
+    return { results: results.slice(0, LIMIT), people: Object.values(people) };
+}

@@ -1,0 +1,121 @@
+// What of a thread is on this device: read when it opens, and written a moment after it has changed.
+//
+// Its streams go on from the position that was written with it, so that nothing of it is asked for again.
+
+import { realtime } from "./realtime.js";
+import { changesOf, recordOf, rosterOf } from "./state/held.js";
+import { emptyThread, messageOf } from "./state/thread.js";
+import { storage } from "./store/storage.js";
+
+const SAVE_DELAY = 300;
+const PAGE = 50;
+/** So many closed threads are held in memory where there is no disk. */
+const REMEMBERED = 10;
+const remembered = new Map();
+
+/** Somebody else may sign in. */
+export const resetHeldThreads = () => remembered.clear();
+
+export class HeldThread {
+    #id;
+    #current;
+    #saved = emptyThread();
+    /** What is on disk: the first number, and whether there are messages before it. */
+    #first;
+    #hasEarlier;
+    /** Nothing is known of what is on disk, or it is of no use. */
+    #isNew = true;
+    #position;
+    #marks;
+    #older = [];
+    #openedAt = Date.now();
+    #timer;
+
+    /** `current` returns the state of the thread. */
+    constructor(id, current) {
+        this.#id = id;
+        this.#current = current;
+    }
+
+    /** The thread as it was left, or undefined; then the streams are known where to go on. */
+    async restore() {
+        const found = remembered.get(this.#id) ?? await storage.cache.thread(this.#id);
+        if (!found) return undefined;
+        this.#isNew = !storage.cache.isOnDisk;
+        this.#saved = found.thread;
+        [this.#first, this.#hasEarlier, this.#position, this.#marks] = [found.first, found.hasEarlier, found.position, found.marks];
+        return found.thread;
+    }
+
+    /** Where its streams go on: `{conversation, marks}`, each `[epoch, sequence]` or undefined. */
+    get positions() { return { conversation: this.#position, marks: this.#marks }; }
+
+    /** The first number that the server is asked for changes of. */
+    firstOf(state) { return state.first === undefined ? undefined : Math.min(state.first, this.#first ?? state.first); }
+
+    /** The messages before a number as a page, or undefined where they are not on disk. `until` is one that is to be in it. */
+    async earlier(before, until = before) {
+        const [first, hasEarlier] = [this.#first, this.#hasEarlier];
+        if (first === undefined || first >= before || until < first) return undefined;
+        const from = Math.max(first, Math.min(before, until) - PAGE);
+        const page = await storage.cache.page(this.#id, from, before - 1);
+        return page && { ...page, hasEarlier: from > first || Boolean(hasEarlier) };
+    }
+
+    /** A message was received that may be on disk and is not in the thread. */
+    noteOlder(message) {
+        if (this.#first !== undefined && message.number >= this.#first) this.#older.push(message);
+    }
+
+    /** A snapshot: whatever is on disk is of no use. */
+    noteSnapshot() {
+        this.#isNew = true;
+        this.#first = undefined;
+        this.#older = [];
+    }
+
+    /** Older messages are not held in memory any more; on disk they stay. */
+    noteBounded(thread) {
+        this.save();
+        if (!this.#isNew) this.#saved = thread;
+    }
+
+    noteChange() { this.#timer ??= setTimeout(() => this.save(), SAVE_DELAY); }
+
+    async save() {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        const [state, position] = [this.#current(), realtime.position(`conversation:${this.#id}`)];
+        if (!state.isLoaded || !position || !storage.cache.isOnDisk) return;
+        this.#position = [...position];
+        this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks;
+        const changes = changesOf(this.#saved, state, this.#isNew);
+        changes.messages.push(...this.#older.filter((one) => !messageOf(state, one.number)));
+        const record = { ...recordOf(state), position: this.#position, marks: this.#marks, openedAt: this.#openedAt };
+        [this.#saved, this.#isNew, this.#older] = [state, false, []];
+        const known = this.#first;
+        if (changes.isReplaced) this.#first = state.first;
+        const written = await storage.cache.saveThread(this.#id, record, changes.hasRoster ? rosterOf(state) : undefined, changes, known);
+        // A snapshot may have come meanwhile.
+        if (written && !this.#isNew) [this.#first, this.#hasEarlier] = [written.first, written.hasEarlier];
+        if (!written) this.#isNew = true;
+    }
+
+    close() {
+        this.save();
+        const [thread, position] = [this.#current(), realtime.position(`conversation:${this.#id}`) ?? this.#position];
+        remembered.delete(this.#id);
+        if (storage.cache.isOnDisk || !thread.isLoaded || !position) return;
+        remembered.set(this.#id, { thread, position: [...position], marks: realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks });
+        if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value);
+    }
+
+    /** It may not be read any more. */
+    forget() {
+        clearTimeout(this.#timer);
+        remembered.delete(this.#id);
+        this.noteSnapshot();
+        this.#position = this.#marks = undefined;
+        storage.cache.forget(this.#id);
+    }
+}

@@ -1,0 +1,218 @@
+// What the server has said, on disk: the list of conversations and the threads that were opened, to be shown at once.
+//
+// Every tab writes what it receives, and rows only over lower versions. Losing all of it costs nothing but reading it
+// again, so an error ends the cache and nothing else.
+
+import { CACHE_STORES } from "./cache-schema.js";
+import { openDatabase } from "./database.js";
+import { Emitter } from "../emitter.js";
+import { hasExpired, withoutContent } from "../state/disappearing.js";
+import { meeting, shrinking, threadOf } from "../state/held.js";
+
+const BOUND = 100_000;
+const LEAST_BOUND = 1_000;
+/** How many messages a conversation keeps that was unopened for longest. */
+const KEPT = 50;
+/** How many messages of a thread are read at first, and at a time. */
+const OPENED = 200;
+/** How many writes may pass until messages are counted. */
+const COUNT_INTERVAL = 200;
+
+const messagesOf = (id, first = -Infinity, last = Infinity) => IDBKeyRange.bound([id, first], [id, last]);
+
+/** Events: `failed` (it goes on without, with the error). */
+export class Cache extends Emitter {
+    #database;
+    #mostMessages;
+    #bound;
+    #writes = 0;
+    /** Writes are done one after the other. */
+    #last = Promise.resolve();
+
+    constructor({ bound = BOUND } = {}) {
+        super();
+        this.#mostMessages = this.#bound = bound;
+    }
+
+    /** `name` is undefined where nothing may be kept. */
+    async open(name) {
+        this.close();
+        if (name === undefined) return;
+        try {
+            const database = await openDatabase(name, 1, CACHE_STORES);
+            this.#database = database;
+            database.on("lost", () => { if (this.#database === database) this.#fail(new DOMException("It was deleted.", "InvalidStateError")); });
+        } catch (error) { this.#fail(error); }
+    }
+
+    close() {
+        this.#database?.close();
+        this.#database = undefined;
+        this.#bound = this.#mostMessages;
+    }
+
+    get isOnDisk() { return this.#database !== undefined; }
+
+    /** When everything is written that was to be. */
+    get settled() { return this.#last; }
+
+    // The list of conversations
+
+    /** `{rows, inbox: {position, …}}`, or undefined. */
+    inbox() {
+        return this.#read(["rows", "values"], async ({ rows, values }) => {
+            const known = await values.get("inbox");
+            return known && { rows: await rows.getAll(), inbox: known };
+        });
+    }
+
+    /** Writes rows, and `inbox` with their position; `isReplaced` says that there are no others. */
+    saveInbox(rows, inbox, isReplaced) {
+        return this.#write(["rows", "values"], async ({ rows: store, values }) => {
+            const known = await values.get("inbox");
+            const isOther = known && known.position[0] !== inbox.position[0];
+            if (isReplaced || isOther) store.clear();
+            const isBehind = known && !isOther && known.position[1] > inbox.position[1];
+            for (const row of rows) {
+                const stored = isReplaced || isOther ? undefined : await store.get(row.id);
+                if (!stored || stored.counter <= row.counter) store.put(row);
+            }
+            if (!isBehind) values.put({ name: "inbox", ...inbox });
+        });
+    }
+
+    // Threads
+
+    /** `{thread, first, hasEarlier, position, marks}` of a conversation, or undefined; `first` is what is on disk. */
+    thread(id) {
+        return this.#read(["conversations", "rosters", "messages", "own"], async (stores) => {
+            const [record, roster] = [await stores.conversations.get(id), await stores.rosters.get(id)];
+            if (!record || !roster) return undefined;
+            const from = Math.max(record.first ?? 0, (record.last ?? 0) - OPENED + 1);
+            const { messages, own } = await rowsOf(stores, id, from, record.last ?? 0);
+            const thread = threadOf(record, roster, messages, own, record.first === undefined ? undefined : from);
+            return { thread, first: record.first, hasEarlier: record.hasEarlier, position: record.position, marks: record.marks };
+        });
+    }
+
+    /** The messages from one number to another as a page, or undefined. */
+    page(id, first, last) {
+        return this.#read(["messages", "own"], async (stores) => ({ ...await rowsOf(stores, id, first, last), range: [first, last] }));
+    }
+
+    /**
+     * Writes what has changed of a thread: see changesOf. `known` is the first number that was on disk. Resolves to the record
+     * that is there now, or undefined.
+     */
+    saveThread(id, record, roster, { messages, own, isReplaced }, known) {
+        return this.#write(["conversations", "rosters", "messages", "own"], async (stores) => {
+            const stored = await stores.conversations.get(id);
+            const { isOther, empty, record: next } = meeting(stored, record, { isReplaced, known });
+            if (isOther) return undefined;
+            if (empty) for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id));
+            for (const message of messages) {
+                const older = empty ? undefined : await stores.messages.get([id, message.number]);
+                if (!older || older.version <= message.version) stores.messages.put({ ...message, conversation: id });
+            }
+            for (const one of own) stores.own.put({ ...one, conversation: id });
+            if (next) stores.conversations.put({ ...next, id });
+            if (next && roster) stores.rosters.put({ ...roster, id });
+            return next ?? stored;
+        });
+    }
+
+    forget(id) {
+        return this.#write(["conversations", "rosters", "messages", "own"], (stores) => {
+            for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id));
+            for (const name of ["conversations", "rosters"]) stores[name].delete(id);
+        });
+    }
+
+    /** Calls `visit(messages, own, people)` for all conversations that are held, one after the other. */
+    async visit(visit) {
+        const ids = await this.#read(["conversations"], ({ conversations }) => conversations.getAllKeys()) ?? [];
+        for (const id of ids) {
+            const found = await this.#read(["messages", "own", "rosters"],
+                async (stores) => ({ ...await rowsOf(stores, id, -Infinity, Infinity), roster: await stores.rosters.get(id) }));
+            if (found) visit(found.messages, found.own, found.roster?.people ?? {});
+        }
+    }
+
+    /** Removes what has expired by a time, in milliseconds: it may not be seen on the disk either. */
+    removeExpired(now) {
+        return this.#write(["messages", "rows"], async ({ messages, rows }) => {
+            const due = await messages.index("expiresAt").getAll(IDBKeyRange.upperBound(new Date(now).toISOString()));
+            for (const { expiresAt, ...one } of due) messages.put({ ...withoutContent(one), deletedAt: one.deletedAt ?? expiresAt });
+            for (const row of await rows.getAll()) {
+                if (row.lastMessage?.text === undefined || !hasExpired(row.lastMessage, now)) continue;
+                rows.put({ ...row, lastMessage: { ...withoutContent(row.lastMessage), deletedAt: row.lastMessage.expiresAt } });
+            }
+        });
+    }
+
+    /** One value that is kept by its name. */
+    async value(name) { return (await this.#read(["values"], ({ values }) => values.get(name)))?.value; }
+    saveValue(name, value) { return this.#write(["values"], ({ values }) => { values.put({ name, value }); }); }
+
+    // Bounds
+
+    /** Gives up half of what is held: another database, or the browser, has no room. */
+    async makeRoom() {
+        this.#bound /= 2;
+        if (this.#bound < LEAST_BOUND) return this.#fail(new DOMException("The disk is full.", "QuotaExceededError"));
+        await this.#shrink();
+    }
+
+    async #shrink() {
+        if (!this.#database) return;
+        await this.#database.write(["conversations", "messages", "own"], async ({ conversations, messages, own }) => {
+            for (const { id, first } of shrinking(await conversations.getAll(), this.#bound, KEPT)) {
+                for (const store of [messages, own]) store.delete(messagesOf(id, -Infinity, first - 1));
+                conversations.put({ ...await conversations.get(id), first, hasEarlier: true });
+            }
+        });
+    }
+
+    // Reading and writing
+
+    async #read(names, work) {
+        await this.#last;
+        if (!this.#database) return undefined;
+        try { return await this.#database.read(names, work); } catch (error) {
+            this.#fail(error);
+            return undefined;
+        }
+    }
+
+    #write(names, work) {
+        const written = this.#last.then(() => this.#try(names, work));
+        this.#last = written;
+        return written;
+    }
+
+    async #try(names, work) {
+        while (this.#database) {
+            try {
+                const result = await this.#database.write(names, work);
+                this.#writes += 1;
+                if (this.#writes % COUNT_INTERVAL === 1) await this.#shrink();
+                return result;
+            } catch (error) {
+                if (error.name !== "QuotaExceededError") return this.#fail(error);
+                try { await this.makeRoom(); } catch (other) { return this.#fail(other); }
+            }
+        }
+        return undefined;
+    }
+
+    #fail(error) {
+        if (this.#database) this.close();
+        this.emit("failed", error);
+    }
+}
+
+async function rowsOf({ messages, own }, id, first, last) {
+    const range = messagesOf(id, first, last);
+    const [found, noted] = [await messages.getAll(range), await own.getAll(range)];
+    return { messages: found, own: noted };
+}

@@ -1,0 +1,420 @@
+"""What is written while the server cannot be reached, and what is kept on the device: it is sent once, later, whatever
+happens to the page, and nothing is left of who has signed out."""
+
+import uuid
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.chats import API, menu, open_chat, react, row_menu, shows, texts, write
+from switchboard_tests.browsers.pages import PASSWORD, Person
+from switchboard_tests.browsers.server import Server
+
+# The names of this origin's databases with the number of rows in each of their stores.
+DATABASES = """
+const [done] = arguments;
+const count = async (name) => {
+    const opening = indexedDB.open(name);
+    await new Promise((resolve) => { opening.onsuccess = resolve; });
+    const database = opening.result;
+    const counts = {};
+    for (const store of database.objectStoreNames) {
+        const request = database.transaction(store).objectStore(store).count();
+        counts[store] = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+    }
+    database.close();
+    return [name.split(".")[0], counts];
+};
+indexedDB.databases().then((list) => Promise.all(list.map(({ name }) => count(name))))
+    .then((all) => done(Object.fromEntries(all)), (error) => done(String(error)));
+"""
+# What the page has received of its conversation, and what is written on the disk.
+POSITIONS = """
+const [conversation, user, done] = arguments;
+const received = globalThis.switchboard.realtime.position(`conversation:${conversation}`) ?? null;
+indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } }) => {
+    const request = database.transaction("conversations").objectStore("conversations").get(conversation);
+    request.onsuccess = () => { database.close(); done([received, request.result?.position ?? null]); };
+};
+"""
+REFUSED = "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); };"
+# Every clock of the page is an hour ahead.
+AHEAD = """
+const { now } = Date;
+Date.now = () => now() + 3_600_000;
+globalThis.Date = class extends Date {
+    constructor(...values) { super(...(values.length > 0 ? values : [Date.now()])); }
+};
+"""
+# Notes the names of all requests over the socket.
+NOTE_REQUESTS = """
+const { realtime } = globalThis.switchboard;
+const { request } = realtime;
+globalThis.requests = [];
+realtime.request = (name, params) => {
+    requests.push(name);
+    return request.call(realtime, name, params);
+};
+"""
+KEPT = "return navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
+
+
+@pytest.fixture
+def pair(browsers, url, proxy):
+    """Ann, whose way to the server can be cut, and Ben: `(ann, ben, conversation)`, open at both."""
+    for one in browsers:
+        one.keep_one_tab()
+    people = zip(browsers, (proxy.url, url), ("Ann Abel", "Ben Brook"))
+    ann, ben = [Person(one, where, name).sign_up() for one, where, name in people]
+    conversation = API(ann).create("direct", [API(ben)])
+    for person in (ann, ben):
+        open_chat(person, conversation)
+        shows(person, "Hello")
+    # The page opens without the server from now on.
+    ann.browser.wait("the worker", lambda: ann.driver.execute_script(KEPT))
+    yield ann, ben, conversation
+    proxy.restore()
+    for one in browsers:
+        one.keep_one_tab()
+        one.driver.get("about:blank")
+
+
+def waiting(person, *want):
+    """Waits until these messages are shown as not sent yet."""
+    person.browser.wait(f"{want} to wait", lambda: [
+        one.text for one in person.all("#messages [data-outgoing=waiting] .text")] == list(want))
+
+
+def back(person, proxy):
+    """The server can be reached again."""
+    proxy.restore()
+    person.is_online(40)
+
+
+def is_saved(person, conversation):
+    """Waits until everything that was received of the thread is on the disk."""
+    def same():
+        received, written = person.driver.execute_async_script(POSITIONS, conversation, person.user)
+        return received is not None and received == written
+
+    person.browser.wait("the thread to be written", same)
+
+
+def test_what_was_not_sent_survives_a_reload(pair, proxy):
+    ann, ben, conversation = pair
+    is_saved(ann, conversation)
+    proxy.cut()
+    write(ann, "one")
+    write(ann, "two")
+    waiting(ann, "one", "two")
+    ann.says("#offline", "What you write is sent later. 2 are waiting.")
+    # Without the server the page opens with what it had, and what waits.
+    ann.driver.refresh()
+    waiting(ann, "one", "two")
+    ann.says("#message-1", "Hello")
+    ann.says(f"#row-{conversation}", "Ben Brook")
+    back(ann, proxy)
+    shows(ann, "Hello", "one", "two")
+    ann.gone("#offline")
+    shows(ben, "Hello", "one", "two")
+
+
+def test_a_tab_that_is_closed_in_mid_send_sends_once(pair, proxy):
+    """The server has stored it, and the tab never learns of that."""
+    ann, ben, conversation = pair
+    proxy.swallow()
+    write(ann, "once")
+    shows(ben, "Hello", "once")
+    ann.find("#messages [data-outgoing]")
+    old = ann.driver.current_window_handle
+    ann.driver.switch_to.new_window("tab")
+    new = ann.driver.current_window_handle
+    ann.browser.switch(old)
+    ann.driver.close()
+    ann.browser.switch(new)
+    ann.browser.watch_tab()
+    proxy.cut()
+    proxy.restore()
+    ann.driver.get(f"{ann.url}/#/c/{conversation}")
+    shows(ann, "Hello", "once")
+    write(ann, "and again")
+    shows(ann, "Hello", "once", "and again")
+    shows(ben, "Hello", "once", "and again")
+
+
+def test_two_tabs_send_what_was_written_in_both(pair, proxy):
+    ann, ben, conversation = pair
+    second, first = ann.browser.new_tab(f"{ann.url}/#/c/{conversation}")
+    shows(ann, "Hello")
+    proxy.cut()
+    write(ann, "in the second")
+    waiting(ann, "in the second")
+    ann.browser.switch(first)
+    waiting(ann, "in the second")
+    write(ann, "in the first")
+    waiting(ann, "in the second", "in the first")
+    # What is begun in one tab is in the field of the other.
+    ann.find("#write").send_keys("half")
+    ann.browser.switch(second)
+    ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half")
+    ann.driver.close()
+    ann.browser.switch(first)
+    back(ann, proxy)
+    shows(ann, "Hello", "in the second", "in the first")
+    shows(ben, "Hello", "in the second", "in the first")
+
+
+def test_changes_are_shown_at_once_and_made_later(pair, proxy):
+    ann, ben, conversation = pair
+    write(ann, "mine")
+    write(ann, "wrong")
+    shows(ann, "Hello", "mine", "wrong")
+    is_saved(ann, conversation)
+    proxy.cut()
+    react(ann, 1, "👍")
+    menu(ann, 2, "edit")
+    write(ann, "!")
+    menu(ann, 3, "delete-all")
+    ann.click("#ask [data-choice=delete]")
+    menu(ann, 2, "star")
+    menu(ann, 2, "pin")
+    row_menu(ann, conversation, "pin")
+
+    def changed():
+        ann.says("#message-1 .reaction", "👍")
+        ann.says("#message-2 .text", "mine!")
+        ann.says("#message-3 .text", "Message deleted")
+        ann.find("#message-2 [aria-label=Starred]")
+        ann.find(".pins")
+        ann.find(f"#row-{conversation} [aria-label=Pinned]")
+
+    changed()
+    ann.driver.refresh()
+    changed()
+    assert texts(ben) == ["Hello", "mine", "wrong"]
+    back(ann, proxy)
+    shows(ben, "Hello", "mine!", "Message deleted")
+    ben.says("#message-1 .reaction", "👍")
+    changed()
+    ann.browser.wait("the conversation to be pinned", lambda: API(ann).ask(
+        "GET", f"/v1/conversations/{conversation}")["membership"].get("pinned"))
+
+
+def test_a_change_that_is_refused_goes_back_and_says_why(pair, proxy):
+    """Another device has edited the same message meanwhile."""
+    ann, ben, conversation = pair
+    other = API(ann)
+    write(ann, "mine")
+    shows(ann, "Hello", "mine")
+    is_saved(ann, conversation)
+    version = other.ask("GET", f"/v1/conversations/{conversation}/messages/2")["message"]["textVersion"]
+    proxy.cut()
+    menu(ann, 2, "edit")
+    write(ann, " here")
+    ann.says("#message-2 .text", "mine here")
+    body = {"text": "mine elsewhere", "textVersion": version}
+    proxied, ann.url = ann.url, ben.url
+    API(ann).ask("PATCH", f"/v1/conversations/{conversation}/messages/2", body)
+    ann.url = proxied
+    proxy.restore()
+    ann.says(".toast.error", "Your change was not made.", 40)
+    shows(ann, "Hello", "mine elsewhere")
+    shows(ben, "Hello", "mine elsewhere")
+
+
+def test_a_thread_is_opened_from_the_device_and_searched_without_the_server(pair, proxy):
+    ann, ben, conversation = pair
+    write(ann, "The needle lies in the hay.")
+    shows(ann, "Hello", "The needle lies in the hay.")
+    is_saved(ann, conversation)
+    proxy.cut()
+    ann.go("chats")
+    ann.find("#chat-search").send_keys("hay needle")
+    ann.says("#search-results", "Messages on this device")
+    ann.click("#search-results [data-found=message] a")
+    ann.says("#message-2 .text", "The needle lies in the hay.")
+    write(ben, "one")
+    write(ben, "two")
+    ann.driver.execute_script(NOTE_REQUESTS)
+    back(ann, proxy)
+    shows(ann, "Hello", "The needle lies in the hay.", "one", "two")
+    # It goes on from where it was: no message was asked for.
+    assert not {"messages.list", "messages.get", "inbox.list"} & set(ann.driver.execute_script("return requests"))
+
+
+def test_the_server_is_killed_while_somebody_types(browsers, request, tmp_path):
+    if request.config.getoption("--url"):
+        pytest.skip("restarts the server")
+    own = Server(request.config.getoption("--binary"), tmp_path).start()
+    try:
+        ann = Person(browsers[0], own.url, "Ann Abel").sign_up()
+        notes = API(ann).create("self")
+        open_chat(ann, notes)
+        ann.find("#write").send_keys("half a ")
+        own.kill()
+        ann.find("#write").send_keys("thought")
+        own.start()
+        ann.is_online(40)
+        assert ann.find("#write").get_attribute("value") == "half a thought"
+        ann.driver.refresh()
+        ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half a thought")
+        write(ann, "")
+        shows(ann, "half a thought")
+    finally:
+        own.stop()
+
+
+def databases(person):
+    return person.driver.execute_async_script(DATABASES)
+
+
+@pytest.mark.parametrize("where", ["another tab", "elsewhere"])
+def test_signing_out_erases_everything(pair, proxy, where):
+    ann, _, conversation = pair
+    is_saved(ann, conversation)
+    assert databases(ann)["cache"]["messages"] == 1
+    if where == "another tab":
+        _, first = ann.browser.new_tab(f"{ann.url}/#/settings")
+        ann.click("[data-action=sign-out]")
+        ann.find("#sign-in-form")
+        ann.browser.switch(first)
+    else:
+        ann.driver.execute_script("globalThis.switchboard.request('sessions.list').then(({ sessions }) => "
+                                  "globalThis.switchboard.request('sessions.revoke', { session: sessions[0].id }))")
+    ann.find("#sign-in-form")
+    ann.browser.wait("the databases to be gone", lambda: databases(ann) == {})
+    assert ann.driver.execute_script("return localStorage.getItem('switchboard.credentials')") is None
+
+
+def test_an_expired_sign_in_keeps_what_waits_for_the_same_user(pair, proxy):
+    ann, ben, conversation = pair
+    proxy.cut()
+    write(ann, "before it expired")
+    waiting(ann, "before it expired")
+    ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
+    ann.find("#sign-in-form")
+    assert databases(ann)["queue"]["entries"] == 1
+    proxy.restore()
+    ann.driver.refresh()
+    ann.sign_in()
+    ann.is_in()
+    open_chat(ann, conversation)
+    shows(ann, "Hello", "before it expired")
+    shows(ben, "Hello", "before it expired")
+
+
+def test_who_is_not_kept_signed_in_leaves_nothing(pair):
+    ann, ben, conversation = pair
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.find("#sign-in-form")
+    ann.click("#keep")
+    ann.sign_in(PASSWORD)
+    ann.is_in()
+    open_chat(ann, conversation)
+    write(ann, "from a computer that others use")
+    shows(ben, "Hello", "from a computer that others use")
+    shows(ann, "Hello", "from a computer that others use")
+    assert databases(ann) == {}
+    stored = ann.driver.execute_script("return JSON.stringify(localStorage)")
+    assert ann.user not in stored and "computer" not in stored
+
+
+@pytest.fixture
+def scripted(pair):
+    """Runs a script in every page of Ann's tab before its own: `scripted(source)`."""
+    ann, _, _ = pair
+    made = []
+
+    def add(source):
+        made.append(ann.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source}))
+        ann.driver.refresh()
+        ann.is_online()
+
+    yield add
+    for one in made:
+        ann.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", one)
+
+
+def test_a_browser_without_storage_works_and_says_so(pair, scripted):
+    ann, ben, conversation = pair
+    scripted(REFUSED)
+    ann.says("#storage", "can’t store data")
+    shows(ann, "Hello")
+    write(ann, "from memory")
+    shows(ben, "Hello", "from memory")
+    ann.click("#storage [data-action=dismiss]")
+    # Once is enough, whatever else cannot be written.
+    ann.go("people")
+    open_chat(ann, conversation)
+    write(ann, "and more")
+    shows(ben, "Hello", "from memory", "and more")
+    ann.gone("#storage")
+
+
+def test_a_full_disk_is_no_reason_to_lose_a_message(browsers, url, proxy):
+    """Before the page has any storage: of an origin that it knows, a browser looks at the quota only now and then."""
+    for one in browsers:
+        one.keep_one_tab()
+    quota = {"origin": proxy.url, "quotaSize": 1}
+    browsers[0].driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", quota)
+    people = zip(browsers, (proxy.url, url), ("Ann Abel", "Ben Brook"))
+    ann, ben = [Person(one, where, name).sign_up() for one, where, name in people]
+    ann.says("#storage", "can’t store data")
+    conversation = API(ann).create("direct", [API(ben)])
+    for person in (ann, ben):
+        open_chat(person, conversation)
+        shows(person, "Hello")
+    proxy.cut()
+    write(ann, "on a full disk")
+    waiting(ann, "on a full disk")
+    back(ann, proxy)
+    shows(ann, "Hello", "on a full disk")
+    shows(ben, "Hello", "on a full disk")
+
+
+def test_storage_that_is_deleted_is_no_reason_either(pair):
+    ann, ben, _ = pair
+    erase = "for (const name of ['queue', 'cache.1']) indexedDB.deleteDatabase(`${name}.${arguments[0]}`)"
+    ann.driver.execute_script(erase, ann.user)
+    ann.says("#storage", "can’t store data")
+    write(ann, "all the same")
+    shows(ben, "Hello", "all the same")
+    shows(ann, "Hello", "all the same")
+
+
+def test_a_clock_that_is_an_hour_wrong(pair, proxy, scripted):
+    """Nothing that waits is too old, and no message disappears before its time."""
+    ann, ben, conversation = pair
+    API(ann).ask("PATCH", f"/v1/conversations/{conversation}", {"disappearAfter": 1800})
+    API(ben).say(conversation, "gone in half an hour")
+    ann.says("#messages", "gone in half an hour")
+    scripted(AHEAD)
+    ann.says("#message-3 .text", "gone in half an hour")
+    is_saved(ann, conversation)
+    proxy.cut()
+    write(ann, "written then")
+    waiting(ann, "written then")
+    ann.driver.refresh()
+    waiting(ann, "written then")
+    ann.says("#message-3 .text", "gone in half an hour")
+    back(ann, proxy)
+    ann.says("#message-4 .text", "written then")
+    ben.says("#message-4 .text", "written then")
+
+
+def test_somebody_else_finds_nothing(pair, proxy):
+    """Another user of the same browser, after a sign-in has expired."""
+    ann, _, conversation = pair
+    is_saved(ann, conversation)
+    ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
+    ann.find("#sign-in-form")
+    email = f"cem-{uuid.uuid4().hex[:10]}@example.org"
+    ann.click("#to-sign-up")
+    ann.fill(displayName="Cem Can", email=email, password=PASSWORD)
+    ann.find("#field-password").send_keys(Keys.ENTER)
+    ann.is_in()
+    ann.go("chats")
+    ann.says(".chat-list", "No chats yet")
+    ann.driver.execute_script("location.hash = arguments[0]", f"#/c/{conversation}")
+    ann.find(".thread-notice .hint")
+    assert texts(ann) == []

@@ -1,0 +1,205 @@
+"""The databases of the web client in a real browser: store/."""
+
+import pytest
+
+NAMES = ["queue.u1", "cache.1.u1", "cache.1.u2", "cache.0.u1", "queue.u2", "queue.u3"]
+
+STORE = """
+    const { QueueStore } = await load("store/queue-store.js");
+    const { Cache } = await load("store/cache.js");
+    const failures = [];
+    const made = async (one, name) => {
+        one.on("failed", (error) => failures.push(error.name));
+        await one.open(name);
+        return one;
+    };
+    const message = (number, version = number) => ({ conversation: "v", number, version, sentAt: `2026-01-01T00:00:${10 + number}Z`, text: `text ${number}` });
+    const messages = (first, last) => Array.from({ length: last - first + 1 }, (_, index) => message(first + index));
+    const record = (sequence, first, last, more = {}) => ({ position: ["e", sequence], marks: ["e", 1], first, last, hasEarlier: first > 1, read: 0,
+        delivered: {}, shown: {}, conversation: { id: "v" }, openedAt: 1, ...more });
+    const changes = (list, isReplaced = false) => ({ messages: list, own: [], isReplaced });
+    const roster = { members: {}, people: { ann: { id: "ann" } } };
+    const held = async (cache) => {
+        const found = await cache.thread("v");
+        return found && { numbers: found.thread.blocks.flatMap((one) => one.messages.map(({ number }) => number)), first: found.first, position: found.position };
+    };
+"""
+
+
+@pytest.fixture(autouse=True)
+def empty(page):
+    page.run(
+        "for (const { name } of await indexedDB.databases()) await new Promise((done) => {"
+        " const one = indexedDB.deleteDatabase(name); one.onsuccess = one.onblocked = one.onerror = done; });"
+        "localStorage.clear();"
+    )
+
+
+def test_the_queue_keeps_its_order(run):
+    script = STORE + """
+        const one = await made(new QueueStore(), "queue.u1");
+        const orders = [await one.add({ clientID: "a" }), await one.add({ clientID: "b" }), await one.add({ clientID: "c", blob: new Blob(["sound"]) }, [1])];
+        await one.update(2, { state: "failed" });
+        // What somebody else has removed does not come back.
+        await one.update(1, { state: "failed" });
+        await one.putDraft({ conversation: "v", draft: { text: "half" } });
+        one.close();
+        const found = await (await made(new QueueStore(), "queue.u1")).load();
+        return [orders, found.entries.map((entry) => [entry.order, entry.clientID, entry.state ?? null]), await found.entries[1].blob.text(), found.drafts, failures];
+    """
+    assert run(script) == [
+        [1, 2, 3], [[2, "b", "failed"], [3, "c", None]], "sound", [{"conversation": "v", "draft": {"text": "half"}}], [],
+    ]
+
+
+def test_without_a_database_it_goes_on_in_memory(run):
+    """Where there is none, where the browser refuses, and where nothing is to be kept."""
+    script = STORE + """
+        const orders = [];
+        const native = IDBFactory.prototype.open;
+        for (const open of [() => { throw new DOMException("no", "SecurityError"); }, undefined]) {
+            IDBFactory.prototype.open = open ?? native;
+            const one = await made(new QueueStore(), open && "queue.u1");
+            const cache = await made(new Cache(), open && "cache.1.u1");
+            orders.push([await one.add({ clientID: "a" }), await one.add({ clientID: "b" }), one.isOnDisk, await cache.thread("v") ?? null,
+                await cache.saveThread("v", record(1, 1, 1), roster, changes([message(1)], true)) ?? null]);
+        }
+        return [orders, failures];
+    """
+    assert run(script) == [[[1, 2, False, None, None], [1, 2, False, None, None]], ["SecurityError", "SecurityError"]]
+
+
+def test_what_is_deleted_under_it_is_noticed_once(run):
+    script = STORE + """
+        const one = await made(new QueueStore(), "queue.u1");
+        await one.add({ clientID: "a" });
+        await new Promise((done) => { indexedDB.deleteDatabase("queue.u1").onsuccess = done; });
+        return [await one.add({ clientID: "b" }), one.isOnDisk, failures];
+    """
+    assert run(script) == [2, False, ["InvalidStateError"]]
+
+
+def test_a_thread_is_read_from_where_it_was_left(run):
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.1.u1");
+        await cache.saveThread("v", record(300, 1, 300), roster, changes(messages(1, 300), true));
+        await cache.saveThread("v", record(301, 1, 300), undefined, { messages: [message(7, 301), message(8, 1)], own: [{ number: 9, hidden: true, reacted: [] }], isReplaced: false }, 1);
+        cache.close();
+        const again = await made(new Cache(), "cache.1.u1");
+        const { thread, first, position, marks } = await again.thread("v");
+        const page = await again.page("v", 1, 10);
+        return [thread.blocks.flatMap((one) => one.messages).length, thread.first, thread.hasEarlier, thread.people.ann.id, first, position, marks,
+            page.messages.map((one) => one.version), page.own.map((one) => one.number), page.range, failures];
+    """
+    assert run(script) == [
+        200, 101, True, "ann", 1, ["e", 301], ["e", 1], [1, 2, 3, 4, 5, 6, 301, 8, 9, 10], [9], [1, 10], [],
+    ]
+
+
+def test_two_tabs_write_one_thread(run):
+    script = STORE + """
+        const [one, other] = [await made(new Cache(), "cache.1.u1"), await made(new Cache(), "cache.1.u1")];
+        await one.saveThread("v", record(10, 6, 10), roster, changes(messages(6, 10), true));
+        await other.saveThread("v", record(10, 1, 10), roster, changes(messages(1, 5)), 6);
+        await one.saveThread("v", record(11, 6, 11), undefined, changes([message(11)]), 6);
+        const joined = await held(other);
+        // One that is behind changes no position, and no row with a lower version.
+        await other.saveThread("v", record(10, 1, 10), undefined, changes([message(11, 3)]), 1);
+        const text = (await one.page("v", 11, 11)).messages[0].version;
+        // Another epoch has other versions.
+        await other.saveThread("v", record(2, 1, 2, { position: ["f", 2] }), roster, changes([message(1, 1), message(2, 2)], true));
+        const restored = await held(one);
+        await one.saveThread("v", record(12, 6, 12), undefined, changes([message(12)]), 6);
+        return [joined, text, restored, await held(one)];
+    """
+    restored = {"numbers": [1, 2], "first": 1, "position": ["f", 2]}
+    joined = {"numbers": list(range(1, 12)), "first": 1, "position": ["e", 11]}
+    assert run(script) == [joined, 11, restored, restored]
+
+
+def test_what_was_unopened_for_longest_makes_room(run):
+    script = STORE + """
+        const cache = await made(new Cache({ bound: 8_000 }), "cache.1.u1");
+        const save = (id, openedAt, count) => cache.saveThread(id, record(1, 1, count, { openedAt }), roster, changes(messages(1, count), true));
+        await save("old", 1, 3_000);
+        await save("new", 2, 3_000);
+        await cache.makeRoom();
+        const sizes = [];
+        for (const id of ["old", "new"]) sizes.push((await cache.page(id, 1, 3_000)).messages.length);
+        const { first, hasEarlier } = await cache.thread("old");
+        const left = [];
+        for (let turn = 0; turn < 3; turn += 1) { await cache.makeRoom(); left.push(cache.isOnDisk); }
+        return [sizes, first, hasEarlier, left, failures];
+    """
+    assert run(script) == [[50, 3_000], 2_951, True, [True, True, False], ["QuotaExceededError"]]
+
+
+def test_a_full_disk_is_given_up_in_steps(page, other_origin, run):
+    """The cache gives room to itself first, and then to the queue. The browser looks at a quota of an origin it knows
+    only now and then."""
+    script = STORE + """
+        const cache = await made(new Cache({ bound: 4_000 }), "cache.1.u1");
+        const one = await made(new QueueStore(), "queue.u1");
+        one.makeRoom = () => cache.makeRoom();
+        // Nothing that a database could compress.
+        const noise = (length) => Array.from({ length: length / 25_000 }, () => String.fromCharCode(...crypto.getRandomValues(new Uint16Array(25_000)))).join("");
+        const large = Array.from({ length: 40 }, (_, index) => ({ ...message(index + 1), text: noise(50_000) }));
+        for (let turn = 0; turn < 6; turn += 1) await cache.saveThread(`v${turn}`, record(1, 1, 40), roster, changes(large, true));
+        const order = await one.add({ clientID: "a", text: noise(5_000_000) });
+        return [cache.isOnDisk, one.isOnDisk, order, [...new Set(failures)]];
+    """
+    quota = {"origin": other_origin, "quotaSize": 4_000_000}
+    page.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", quota)
+    assert run(script) == [False, False, 1, ["QuotaExceededError"]]
+
+
+def test_expired_messages_leave_the_disk(run):
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.1.u1");
+        const due = { ...message(1), expiresAt: "2026-01-01T00:00:00.000Z" };
+        await cache.saveThread("v", record(2, 1, 2), roster, changes([due, { ...message(2), expiresAt: "2027-01-01T00:00:00.000Z" }], true));
+        await cache.saveInbox([{ id: "v", counter: 1, lastMessage: due }], { position: ["e", 1] }, true);
+        await cache.removeExpired(Date.parse("2026-06-01T00:00:00Z"));
+        const { messages: [gone, there] } = await cache.page("v", 1, 2);
+        return ["text" in gone, gone.deletedAt, there.text, "text" in (await cache.inbox()).rows[0].lastMessage];
+    """
+    assert run(script) == [False, "2026-01-01T00:00:00.000Z", "text 2", False]
+
+
+def test_rows_of_the_list_keep_the_higher_counter(run):
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.1.u1");
+        const row = (id, counter) => ({ id, counter });
+        await cache.saveInbox([row("a", 5), row("b", 2)], { position: ["e", 5] }, true);
+        await cache.saveInbox([row("a", 4), row("b", 3)], { position: ["e", 4] }, false);
+        const first = await cache.inbox();
+        await cache.saveInbox([row("c", 1)], { position: ["f", 1] }, true);
+        const second = await cache.inbox();
+        return [first.rows, first.inbox.position, second.rows, second.inbox.position];
+    """
+    assert run(script) == [[{"id": "a", "counter": 5}, {"id": "b", "counter": 3}], ["e", 5], [{"id": "c", "counter": 1}], ["f", 1]]
+
+
+def test_what_nobody_waits_for_is_erased(run):
+    """One user is signed in, the sign-in of another has just expired, and that of a third long ago."""
+    script = """
+        const { eraseLeftovers, eraseUser, hasExpired, noteExpiry } = await load("store/kept.js");
+        const names = async () => (await indexedDB.databases()).map((one) => one.name).sort();
+        for (const name of names_) await new Promise((done) => {
+            const opening = indexedDB.open(name);
+            opening.onupgradeneeded = () => {
+                const stores = name.startsWith("queue") ? ["entries", "drafts"] : ["values", "rows", "conversations", "rosters", "messages", "own"];
+                for (const one of stores) opening.result.createObjectStore(one);
+            };
+            opening.onsuccess = () => { opening.result.close(); done(); };
+        });
+        noteExpiry("u2");
+        localStorage.setItem("switchboard.expired", JSON.stringify({ ...JSON.parse(localStorage.getItem("switchboard.expired")), u3: Date.now() - 31 * 86_400_000 }));
+        await eraseLeftovers(["u1"]);
+        const left = await names();
+        await eraseUser("u2");
+        return [left, await names(), hasExpired("u2")];
+    """
+    assert run(script, names_=NAMES) == [
+        ["cache.1.u1", "cache.1.u2", "queue.u1", "queue.u2"], ["cache.1.u1", "queue.u1"], False,
+    ]
