@@ -5,8 +5,8 @@ import NIOSSL
 
 /// The connections of a port with TLS.
 ///
-/// Hummingbird's own keeps of each connection a buffer as large as the largest write: 14 KiB for a session that has once
-/// received an inbox. Here it is given back.
+/// Hummingbird's own keeps a buffer of each connection as large as the largest write that there was: 256 KiB for a session
+/// that has once resumed far behind. Here it is given back with the next write.
 struct SecureChannel<Base: ServerChildChannel>: ServerChildChannel {
     typealias Value = Base.Value
 

@@ -28,6 +28,7 @@ class IdleSession:
         self.position = 0
         self.changes: list[int] = []
         self.errors: list[str] = []
+        self.heartbeats = 0
         self.closing = False
         self.changed = asyncio.Event()
         self.reader: asyncio.StreamReader
@@ -91,6 +92,7 @@ class IdleSession:
 
     def take(self, message: dict[str, Any]) -> None:
         if "heartbeat" in message:
+            self.heartbeats += 1
             self.send({"heartbeat": {}})
             return
         for change in message.get("changes", []):
