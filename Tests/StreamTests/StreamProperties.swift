@@ -11,11 +11,12 @@ import Wire
 /// stream, for everybody. Who resumes from an older position has the same. What is stored as it is sent, such as counts, is
 /// counted again (`StoredState`), and of who is writing everybody receives what `ExpectedTyping` says.
 ///
-/// Faults that were put into the server one at a time and found within a minute: an edit that moves no inbox; a member who
+/// Faults that were put into the server one at a time and found: an edit that moves no inbox; a member who
 /// has left and still listens to messages, or to who is writing; a frame that begins one too late; notes of another device
 /// that are not sent; scheduled messages that are not; rows of those who are invited that do not move with the group; marks of
-/// others in the place of one's own; a writer who is told of themselves. Rare ones take longer than a run in `Scripts/test`:
-/// raise DEV_SWITCHBOARD_STREAM_SECONDS after a change of counts, calls or reactions.
+/// others in the place of one's own; a writer who is told of themselves. A reaction that is not counted, a call without one
+/// of its participants and a mention that stays after an edit were not found in half a minute: raise
+/// DEV_SWITCHBOARD_STREAM_SECONDS after a change of counts, calls or reactions.
 @Suite("Streams", .timeLimit(.minutes(60)))
 struct StreamProperties {
     private static let users = 4
