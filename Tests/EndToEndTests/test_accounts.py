@@ -102,7 +102,7 @@ def test_privacy(people, pictures):
     ann.click("#receipts")
     pictures(ann.browser, "privacy")
     ann.browser.wait("the settings to be kept", lambda: ann.driver.execute_script(
-        "return [...document.querySelectorAll('select[name]')].every((one) => one.value)"))
+        "return [...document.querySelectorAll('select[name]:not([name=language])')].every((one) => one.value)"))
     ann.driver.refresh()
     ann.go("settings")
     kept = [ann.find(f"#setting-{name}").get_attribute("value") for name in ("lastSeen", "messageRequests", "reach")]

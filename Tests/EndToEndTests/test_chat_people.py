@@ -141,6 +141,59 @@ def test_a_request_is_blocked_and_somebody_reported(pair, apis):
 
 
 # Which of these selectors have something that is shown.
+CODE = """
+const path = document.querySelector(".qr-code path").getAttribute("d");
+return [...path.matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+"""
+
+
+def test_a_camera_reads_the_code_of_a_contact_link(pair, pictures):
+    ann, _ = pair
+    ann.go("people")
+    ann.click("[data-action=make-contact-link]")
+    address = ann.find("#link-address").get_attribute("value")
+    dark = ann.driver.execute_script(CODE)
+    size = max(max(one) for one in dark) + 5
+    picture = np.full((size, size), 255, dtype=np.uint8)
+    for x, y in dark:
+        picture[y, x] = 0
+    found = zxingcpp.read_barcodes(np.kron(picture, np.ones((4, 4), dtype=np.uint8)))
+    assert [one.text for one in found] == [address]
+    accessible(ann, "the link")
+    for size, name in ((DESK, "desk"), (PHONE, "phone")):
+        ann.browser.resize(size)
+        pictures(ann.browser, f"contact-link-{name}")
+    ann.browser.resize(DESK)
+    ann.click("#made-link [data-action=close]")
+
+
+def test_starred_messages_of_all_conversations_are_listed(pair, apis, pictures):
+    ann, _ = pair
+    first = apis[0].create("group", [apis[1]], name="First")
+    notes = apis[0].create("self")
+    plan = apis[1].say(first, "the plan")
+    note = apis[0].say(notes, "remember this")
+    for conversation, number in ((first, plan), (notes, note)):
+        apis[0].ask("PUT", f"/v1/conversations/{conversation}/messages/{number}/star")
+    ann.go("chats")
+    ann.click("[data-action=starred]")
+    ann.says("#starred", "remember this")
+    texts = [one.text for one in ann.all("#starred .row")]
+    assert "remember this" in texts[0] and "the plan" in texts[1] and "First" in texts[1]
+    accessible(ann, "starred messages")
+    pictures(ann.browser, "starred-desk")
+    ann.browser.resize(PHONE)
+    pictures(ann.browser, "starred-phone")
+    ann.browser.resize(DESK)
+    ann.click("#starred .row:first-child [data-action=unstar]")
+    ann.browser.wait("one", lambda: len(ann.all("#starred .row")) == 1)
+    ann.click("#starred .row a")
+    ann.says(f"#message-{plan}", "the plan")
+    menu(ann, plan, "star")
+    ann.go("starred")
+    ann.says(".empty", "You have not starred")
+
+
 SHOWN = """
 const shown = (selector) => [...document.querySelectorAll(selector)].some((one) => one.checkVisibility());
 return arguments[0].filter(shown);
@@ -188,56 +241,3 @@ def test_controls_of_disabled_features_are_hidden(pair, browsers, bare):
     # Without groups a chat is with one person.
     ann.click("[data-action=new-chat]")
     ann.gone("#pick-search")
-
-
-CODE = """
-const path = document.querySelector(".qr-code path").getAttribute("d");
-return [...path.matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
-"""
-
-
-def test_a_camera_reads_the_code_of_a_contact_link(pair, pictures):
-    ann, _ = pair
-    ann.go("people")
-    ann.click("[data-action=make-contact-link]")
-    address = ann.find("#link-address").get_attribute("value")
-    dark = ann.driver.execute_script(CODE)
-    size = max(max(one) for one in dark) + 5
-    picture = np.full((size, size), 255, dtype=np.uint8)
-    for x, y in dark:
-        picture[y, x] = 0
-    found = zxingcpp.read_barcodes(np.kron(picture, np.ones((4, 4), dtype=np.uint8)))
-    assert [one.text for one in found] == [address]
-    accessible(ann, "the link")
-    for size, name in ((DESK, "desk"), (PHONE, "phone")):
-        ann.browser.resize(size)
-        pictures(ann.browser, f"contact-link-{name}")
-    ann.browser.resize(DESK)
-    ann.click("#made-link [data-action=close]")
-
-
-def test_starred_messages_of_all_conversations_are_listed(pair, apis, pictures):
-    ann, _ = pair
-    first = apis[0].create("group", [apis[1]], name="First")
-    notes = apis[0].create("self")
-    plan = apis[1].say(first, "the plan")
-    note = apis[0].say(notes, "remember this")
-    for conversation, number in ((first, plan), (notes, note)):
-        apis[0].ask("PUT", f"/v1/conversations/{conversation}/messages/{number}/star")
-    ann.go("chats")
-    ann.click("[data-action=starred]")
-    ann.browser.wait("both", lambda: len(ann.all("#starred .row")) == 2)
-    texts = [one.text for one in ann.all("#starred .row")]
-    assert "remember this" in texts[0] and "the plan" in texts[1] and "First" in texts[1]
-    accessible(ann, "starred messages")
-    pictures(ann.browser, "starred-desk")
-    ann.browser.resize(PHONE)
-    pictures(ann.browser, "starred-phone")
-    ann.browser.resize(DESK)
-    ann.click("#starred .row:first-child [data-action=unstar]")
-    ann.browser.wait("one", lambda: len(ann.all("#starred .row")) == 1)
-    ann.click("#starred .row a")
-    ann.says(f"#message-{plan}", "the plan")
-    menu(ann, plan, "star")
-    ann.go("starred")
-    ann.says(".empty", "You have not starred")

@@ -20,17 +20,19 @@ class Notifications {
 
     constructor() {
         channel?.addEventListener("message", ({ data }) => {
-            if (data.ask && this.#isShown(data.page)) channel.postMessage({ answer: data.ask });
+            if (data.ask && this.isShown(data.page)) channel.postMessage({ answer: data.ask });
             if (data.withdrawn) this.#close(data.withdrawn);
         });
         navigator.serviceWorker?.addEventListener("message", ({ data, ports }) => {
-            if (data?.ask) ports[0].postMessage(this.#isShown(data.page));
+            if (data?.ask) ports[0].postMessage(this.isShown(data.page));
             if (data?.open !== undefined) this.#open(data.open);
         });
     }
 
     /** `granted`, `denied`, `default` while the user has not been asked, or `unsupported`. */
     get permission() { return globalThis.Notification?.permission ?? "unsupported"; }
+
+    get isOn() { return this.permission === "granted" && preferences.get("notifications"); }
 
     /** Asks the user, who has to have clicked. Resolves to the permission. */
     ask() { return Notification.requestPermission(); }
@@ -43,7 +45,7 @@ class Notifications {
      *     conversation?: string, number?: number, requireInteraction?: boolean}} one
      */
     async show(one) {
-        if (this.permission !== "granted" || !preferences.get("notifications")) return;
+        if (!this.isOn) return;
         const worker = await activeWorker();
         if (worker) worker.postMessage({ notify: { title: one.title, page: one.page, options: optionsOf(one) } });
         else await this.#showHere(one);
@@ -58,7 +60,7 @@ class Notifications {
     }
 
     /** Whether the user sees that page in this tab; the empty one stands for any. */
-    #isShown(page) {
+    isShown(page) {
         if (document.visibilityState !== "visible") return false;
         return page === "" || `${location.hash}/`.startsWith(`${page}/`) && !document.getElementById("app").inert;
     }
@@ -69,7 +71,7 @@ class Notifications {
     }
 
     async #showHere(one) {
-        if (this.#isShown(one.page) || await this.#isShownElsewhere(one.page)) return;
+        if (this.isShown(one.page) || await this.#isShownElsewhere(one.page)) return;
         if (!navigator.locks) return this.#display(one);
         await navigator.locks.request(`switchboard.notify.${one.tag}`, { ifAvailable: true }, async (lock) => {
             if (!lock) return;

@@ -11,7 +11,7 @@ import axe_core_python
 import httpx
 from selenium.webdriver.common.keys import Keys
 
-from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.pages import PASSWORD, Person
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 
@@ -20,12 +20,23 @@ class API:
     """Requests with the tokens that a person's page has."""
 
     def __init__(self, person: Person) -> None:
-        credentials = person.credentials
+        self._begin(person.url, person.name, person.credentials)
+
+    @classmethod
+    def of_new_user(cls, url: str, name: str) -> API:
+        """Somebody without a page."""
+        made = cls.__new__(cls)
+        form = {"email": f"{uuid.uuid4().hex}@example.org", "password": PASSWORD, "displayName": name}
+        signed_up = httpx.post(f"{url}/v1/accounts", json=form, timeout=30)
+        signed_up.raise_for_status()
+        made._begin(url, name, signed_up.json())
+        return made
+
+    def _begin(self, url: str, name: str, credentials: dict[str, Any]) -> None:
         self.user: str = credentials["user"]["id"]
-        self.name = person.name
-        self._client = httpx.Client(
-            base_url=person.url, headers={"Authorization": f"Bearer {credentials['accessToken']}"}, timeout=30
-        )
+        self.name = name
+        headers = {"Authorization": f"Bearer {credentials['accessToken']}"}
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=30)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         response = self._client.request(method, path, json=body)

@@ -3,7 +3,7 @@
 import { button, h } from "../dom.js";
 import { onceAFrame } from "../frames.js";
 import { t } from "../language/texts.js";
-import { stateOf } from "../state/thread.js";
+import { heldMessages, messageOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
 import { open } from "./dialogs.js";
@@ -35,14 +35,14 @@ export function openReplies(thread, root, show) {
     const node = (message) => nodes.node(message.number, [message, thread.state.people], () => h("li", {}, item(message)));
 
     const draw = () => {
-        const { messages, hidden } = thread.state;
-        for (const one of Object.values(messages)) if (one.thread === root) held.set(one.number, one);
+        const { state, state: { hidden } } = thread;
+        for (const one of heldMessages(state)) if (one.thread === root) held.set(one.number, one);
         const shown = [...held.values()].filter((one) => !hidden[one.number] && one.number !== root).sort((one, other) => one.number - other.number);
         const isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 60;
         showNodes(list, [...shown.map(node), ...thread.outgoing.filter((one) => one.thread === root).map((one) =>
             nodes.node(one.clientID, [one], () => h("li", {}, outgoingItem(thread, one))))]);
         nodes.sweep();
-        rootMessage = messages[root] ?? rootMessage;
+        rootMessage = messageOf(state, root) ?? rootMessage;
         if (rootMessage) {
             first.replaceChildren(item(rootMessage), button({ label: t("replies.showInChat"), class: "link small", data: { action: "show-root" },
                 onclick: () => { dialog.close(); show(root); } }));

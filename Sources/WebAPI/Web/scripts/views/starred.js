@@ -5,11 +5,16 @@ import { button, h, icon, toast } from "../dom.js";
 import { shortWhenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
+import { outbox } from "../outbox.js";
 import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { titleOf } from "./conversation-row.js";
 import { lineOf } from "./message.js";
 import { visible } from "./message-text.js";
+
+/** Whose stars are removed as soon as the server can be asked, by `conversation/number`. */
+const removedStars = () => new Set(outbox.all.filter((one) => one.name === "messages.unstar" && one.state !== "failed")
+    .map(({ conversation, params }) => `${conversation}/${params.number}`));
 
 export function starredPage() {
     const list = h("ul", { class: "rows", id: "starred", "aria-label": t("starred.title") });
@@ -52,8 +57,9 @@ export function starredPage() {
     };
     const load = async (from) => {
         try {
+            const removed = removedStars();
             const page = await request("messages.starred", from ? { cursor: from } : {});
-            const rows = await Promise.all(page.messages.map(row));
+            const rows = await Promise.all(page.messages.filter((one) => !removed.has(`${one.conversation}/${one.number}`)).map(row));
             if (isClosed) return;
             list.append(...rows);
             cursor = page.nextCursor;
