@@ -98,8 +98,8 @@ def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat, pictures):
     ann.browser.wait("the page before", lambda: address(ann) != where)
     layout(ann, "corner")
     ann.click("#call [data-action=hang-up]")
-    ann.gone("#call")
     ben.phase("ended")
+    ann.gone("#call")
 
 
 def test_the_chat_of_a_call_is_beside_it(people, chat, pictures):

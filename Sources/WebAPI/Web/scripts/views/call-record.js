@@ -17,7 +17,7 @@ let queue = Promise.resolve();
 export function callRecord(record, me, { isGroup }) {
     const node = h("div", { class: "text call-record", data: { call: record.id, state: record.state } },
         h("p", {}, icon(record.kind === "video" ? "video" : "phone"), recordText(record, me)));
-    if (record.state === "active" && isGroup && !calls.has(record.id)) {
+    if (record.state !== "ended" && isGroup && !calls.has(record.id)) {
         node.append(button({ label: t("thread.joinCall"), class: "small go", data: { action: "join-record" }, onclick: () => joinLive(record.id) }));
     }
     if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id);

@@ -115,7 +115,7 @@ export class Feed {
         const found = await this.#thread.show(number);
         if (!found) return false;
         const { state } = this.#thread;
-        if (!windows.isIn(this.#window, number) || state.past) this.#window = windows.windowAround(shownNumbers(state), number);
+        if (this.#window.first === undefined || !windows.isIn(this.#window, number) || state.past) this.#window = windows.windowAround(shownNumbers(state), number);
         this.#phase = "open";
         this.#isAtEnd = false;
         this.draw();
