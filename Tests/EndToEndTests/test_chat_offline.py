@@ -292,7 +292,8 @@ def test_an_expired_sign_in_keeps_what_waits_for_the_same_user(pair, proxy):
     waiting(ann, "before it expired")
     ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
     ann.find("#sign-in-form")
-    assert databases(ann)["queue"]["entries"] == 1
+    # What was read may wait as well.
+    assert databases(ann)["queue"]["entries"] >= 1
     proxy.restore()
     ann.driver.refresh()
     ann.sign_in()

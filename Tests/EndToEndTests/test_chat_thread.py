@@ -3,6 +3,7 @@ for the whole file; each test has a group of their own, which is made over REST.
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows, texts, write
 from switchboard_tests.browsers.pages import Person, together
 
@@ -51,8 +52,12 @@ def group(request, apis):
     return ann.create("group", [ben], name=request.node.name[5:45])
 
 
+NUMBERS = "return [...document.querySelectorAll('#messages [data-number]')].map((one) => Number(one.dataset.number))"
+
+
 def numbers(person):
-    return [int(one.get_attribute("data-number")) for one in person.all("#messages [data-number]")]
+    """At one moment: while messages are put in, elements of another one would be gone."""
+    return person.driver.execute_script(NUMBERS)
 
 
 def has_read(person, api, group, number):
@@ -246,7 +251,8 @@ def test_messages_disappear(pair, apis, group):
     ann, _ = pair
     open_chat(ann, group)
     ann.click("[data-action=members]")
-    ann.find("#disappearing").send_keys("1 hour")
+    # It is drawn anew when the members have come.
+    ann.browser.wait("a time", lambda: Select(ann.find("#disappearing")).select_by_visible_text("1 hour") or True)
     ann.says(".about-line", "disappear after 1 hour")
     ann.click("#members [data-action=close]")
     apis[0].ask("PATCH", f"/v1/conversations/{group}", {"disappearAfter": 10})
