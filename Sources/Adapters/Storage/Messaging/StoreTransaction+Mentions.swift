@@ -14,6 +14,16 @@ extension StoreTransaction {
             AND (m.expires_at IS NULL OR m.expires_at > ?\(parameter))
         """
     }
+    /// The calls that the user has missed, one row each: `?1` is the user, `?2` the conversation, `?3` the number.
+    private static func missedCalls(_ isNotHidden: String) -> String {
+        """
+        SELECT 1 FROM missed_calls c
+        CROSS JOIN messages m
+        WHERE m.conversation_id = c.conversation_id AND m.number = c.number
+            AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
+            AND \(isCounted(at: 5)) AND \(isNotHidden)
+        """
+    }
     private static let isNotHidden = """
         m.number NOT IN (
             SELECT number FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND number > ?3 AND hidden = 1)
@@ -134,11 +144,7 @@ extension StoreTransaction {
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
-                SELECT 1 FROM missed_calls c
-                CROSS JOIN messages m
-                WHERE m.conversation_id = c.conversation_id AND m.number = c.number
-                    AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
-                    AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
+                \(Self.missedCalls(isNotHidden))
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
     }
@@ -154,11 +160,7 @@ extension StoreTransaction {
                 WHERE m.conversation_id = ?2 AND m.number > ?3 AND m.author <> ?1 AND \(Self.isCounted(at: 5))
                     AND m.kind <> 'call' AND \(isNotHidden)
                 UNION ALL
-                SELECT 1 FROM missed_calls c
-                CROSS JOIN messages m
-                WHERE m.conversation_id = c.conversation_id AND m.number = c.number
-                    AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
-                    AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
+                \(Self.missedCalls(isNotHidden))
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
     }
