@@ -45,6 +45,19 @@ def test_marks_only_rise_and_are_not_counted(run):
     assert run(script) == [["conversations.mark 9"], 0]
 
 
+def test_a_message_waits_for_no_mark(run):
+    script = QUEUE + """
+        let entries = add([], "conversations.mark", { read: 3 }, "mark");
+        entries = add(entries, "members.updateMe", { pinned: true }, "keep pinned");
+        entries = add(entries, q.MESSAGE, { text: "a" });
+        entries = add(entries, "messages.delete", { number: 1 }, "delete 1");
+        return q.waitingLanes(entries).map((lane) => names(entries.filter((one) => q.laneOf(one) === lane))).concat(
+            q.waitingLanes(entries).map((lane) => names([q.nextOf(entries, lane)])));
+    """
+    own, messages = ["conversations.mark 3", "members.updateMe true"], ["a", "messages.delete 1"]
+    assert run(script) == [own, messages, own[:1], messages[:1]]
+
+
 def test_edits_of_one_message_are_one_edit_of_what_it_was(run):
     script = QUEUE + """
         let entries = add([], "messages.edit", { number: 1, text: "one", textVersion: 4 }, "edit 1");

@@ -1,7 +1,7 @@
 // What the user has written and the server has not: sent whatever page is shown, and kept until it is.
 //
 // Everything is written to the disk before it is sent, and shown at once. Of the tabs of a browser one sends, in order for
-// each conversation. Whatever ends a tab in the meantime, the same request with the same client id is sent again.
+// each lane. Whatever ends a tab in the meantime, the same request with the same client id is sent again.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
@@ -16,7 +16,7 @@ import { Sender } from "./store/sender.js";
 import { storage } from "./store/storage.js";
 import { uploadVoice } from "./voice.js";
 
-/** In so many conversations at a time: the server answers at most 64 requests of a session at once. */
+/** In so many lanes at a time: the server answers at most 64 requests of a session at once. */
 const MOST_SENDING = 8;
 
 /**
@@ -176,18 +176,18 @@ class Outbox extends Emitter {
         clearTimeout(this.#timer);
         const turn = this.#turn;
         if (!credentials.isSignedIn || !await this.#sender?.claim({ steal }) || turn !== this.#turn) return;
-        for (const conversation of queue.waitingConversations(this.#entries)) {
-            if (this.#sending.size < MOST_SENDING) this.#sendAll(conversation);
+        for (const lane of queue.waitingLanes(this.#entries)) {
+            if (this.#sending.size < MOST_SENDING) this.#sendAll(lane);
         }
     }
 
     /** One at a time, so that they are executed in the order in which they were written. */
-    async #sendAll(conversation) {
-        if (this.#sending.has(conversation)) return;
-        this.#sending.add(conversation);
+    async #sendAll(lane) {
+        if (this.#sending.has(lane)) return;
+        this.#sending.add(lane);
         const turn = this.#turn;
         let isDone = false;
-        for (let entry = this.#next(conversation); entry; entry = this.#next(conversation)) {
+        for (let entry = this.#next(lane); entry; entry = this.#next(lane)) {
             const goesOn = await this.#sendOne(entry, turn);
             if (turn !== this.#turn) return;
             // Another tab sends from now on.
@@ -195,14 +195,14 @@ class Outbox extends Emitter {
             if (turn !== this.#turn) return;
             if (!isDone) break;
         }
-        this.#sending.delete(conversation);
-        if (isDone && queue.waitingConversations(this.#entries).length >= MOST_SENDING) this.#claim(false);
+        this.#sending.delete(lane);
+        if (isDone && queue.waitingLanes(this.#entries).length >= MOST_SENDING) this.#claim(false);
     }
 
     /** One that is not on disk yet waits for that. */
-    #next(conversation) {
-        const entry = queue.nextOf(this.#entries, conversation);
-        return entry?.order === undefined || (this.#paused.get(conversation) ?? 0) > performance.now() ? undefined : entry;
+    #next(lane) {
+        const entry = queue.nextOf(this.#entries, lane);
+        return entry?.order === undefined || (this.#paused.get(lane) ?? 0) > performance.now() ? undefined : entry;
     }
 
     /** Resolves to whether the next one may follow. */
@@ -246,7 +246,7 @@ class Outbox extends Emitter {
         if (outcome === "stop") return false;
         const pause = Math.max(error.retryAfter ?? 0, queue.pauseAfter(this.#failures));
         if (outcome === "pause") {
-            this.#paused.set(entry.conversation, performance.now() + pause);
+            this.#paused.set(queue.laneOf(entry), performance.now() + pause);
             setTimeout(() => this.#claim(false), pause + 1);
             return false;
         }

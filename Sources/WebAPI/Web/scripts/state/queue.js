@@ -1,7 +1,8 @@
 // The rules of the queue: what is written, in the order in which it was, until the server has it.
 //
-// An entry is one request. Entries of a conversation are sent one after the other; one that was refused stays until
-// somebody looks at it, and those after it go on. A later entry with the key of one that waits takes its turn, such as a
+// An entry is one request. Entries of a lane are sent one after the other; one that was refused stays until somebody
+// looks at it, and those after it go on. A conversation has two lanes: how the user keeps it and what they have read, and
+// all that others see. A later entry with the key of one that waits takes its turn, such as a
 // star that is taken back, so that days without a server leave no more than the last of each.
 
 /**
@@ -14,11 +15,15 @@
 
 export const MESSAGE = "messages.send";
 const MARK = "conversations.mark";
+const OWN = new Set([MARK, "members.updateMe"]);
 /** An entry that nobody could send for so long is given up. */
 const LONGEST = 30 * 86_400_000;
 
 export const isMessage = (entry) => entry.name === MESSAGE;
 export const isMark = (entry) => entry.name === MARK;
+
+/** No message waits for the response to a mark. */
+export const laneOf = ({ name, conversation }) => OWN.has(name) ? `own ${conversation}` : conversation;
 
 /** The queue as it was left: what was being sent may have arrived. Its client id makes a repetition harmless. */
 export const restored = (entries) => [...entries].sort((one, other) => one.order - other.order)
@@ -55,12 +60,10 @@ export const changed = (entries, clientID, values) => entries.map((one) => one.c
 
 export const removed = (entries, clientID) => entries.filter((one) => one.clientID !== clientID);
 
-/** The next one of a conversation, or undefined. */
-export const nextOf = (entries, conversation) =>
-    entries.find((one) => one.conversation === conversation && one.state !== "failed");
+/** The next one of a lane, or undefined. */
+export const nextOf = (entries, lane) => entries.find((one) => laneOf(one) === lane && one.state !== "failed");
 
-export const waitingConversations = (entries) =>
-    [...new Set(entries.filter((one) => one.state !== "failed").map((one) => one.conversation))];
+export const waitingLanes = (entries) => [...new Set(entries.filter((one) => one.state !== "failed").map(laneOf))];
 
 /** How many wait that somebody would miss. */
 export const countWaiting = (entries) => entries.filter((one) => one.state !== "failed" && !isMark(one)).length;
@@ -93,7 +96,7 @@ export const sendBody = ({ clientID, text, file, forward, replyTo, thread, draft
 export const isTooOld = (entry, now) => Math.abs(now - entry.createdAt) > LONGEST;
 
 /**
- * What follows from an error: `wait` for the server, `pause` this conversation alone, `stop` until somebody has signed in
+ * What follows from an error: `wait` for the server, `pause` this lane alone, `stop` until somebody has signed in
  * again, or `refuse` the entry.
  */
 export function afterError({ type, status, isTransient }) {
