@@ -11,7 +11,7 @@ struct PresenceAccessTests {
     private static let unknown = PresenceRelation(isBlocked: false, isFriend: false, sharesConversation: false)
 
     private func user(
-        _ lastSeen: LastSeenVisibility = .everybody, _ presence: PresenceVisibility = .everyone
+        _ lastSeen: LastSeenVisibility = .everybody, _ presence: PresenceVisibility = .everybody
     ) -> UserRecord {
         var user = UserRecord(
             id: .make(at: Self.time), displayName: "Ann", presence: presence, createdAt: Self.time)

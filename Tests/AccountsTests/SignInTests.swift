@@ -16,7 +16,7 @@ import Tokens
                 email: "Ann@Example.org", password: "correct horse", displayName: "Ann Lee", languages: ["EN"],
                 device: device))
         #expect(answer.user.email == "Ann@Example.org" && answer.user.displayName == "Ann Lee")
-        #expect(answer.user.languages == ["en"] && !answer.user.callWaiting && answer.user.presence == .everyone)
+        #expect(answer.user.languages == ["en"] && !answer.user.callWaiting && answer.user.presence == .everybody)
         #expect(answer.session.device.name == "Ann's phone" && answer.session.current && answer.expiresIn == 900)
         let verified = try await scratch.verifier.verify(answer.accessToken)
         #expect(verified.principal.signIn == answer.principal.signIn && verified.principal.user == answer.user.id)

@@ -298,7 +298,7 @@ def test_requests_over_realtime(server):
         assert [one["text"] for one in page["messages"]] == ["over the socket"]
         with pytest.raises(RequestError) as refused:
             await endpoint.ask("messages.get", conversation=here, number=2)
-        assert refused.value.problem["field"] == "message"
+        assert refused.value.problem["field"] == "number"
         await endpoint.close()
 
     asyncio.run(run())

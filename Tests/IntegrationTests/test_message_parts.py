@@ -227,16 +227,33 @@ def test_clearing_and_deleting_for_oneself(server):
     assert row(ben, here)["unread"] == 1 and texts(ben, here) == ["two"]
 
 
+def test_what_an_operation_without_a_body_is_sent(server):
+    """It would be ignored, and with it what the request was to be limited to."""
+    ann, ben = friends(server, 2)
+    here = direct(ann, ben)
+    send(ann, here, "one")
+    path = f"/v1/conversations/{here}"
+    refused = ben.request("DELETE", f"{path}?for=me", {"upTo": 0})
+    assert (refused.status_code, refused.json()["field"]) == (400, "upTo")
+    assert refused.json()["detail"] == "upTo belongs into the query: conversations.delete takes no body."
+    for body, field in (({"number": 1}, "number"), ([1], "body"), ("x" * 5000, "body")):
+        refused = ben.request("PUT", f"{path}/messages/1/star", body)
+        assert (refused.status_code, refused.json()["field"]) == (400, field)
+    assert texts(ben, here) == ["one"]
+    # Some clients send an empty object with everything.
+    assert ben.request("PUT", f"{path}/messages/1/star", {}).status_code == 200
+
+
 def test_what_was_not_seen_is_not_cleared(server):
     ann, ben = friends(server, 2)
     here = direct(ann, ben)
     for text in ("one", "two", "three"):
         send(ann, here, text)
     path = f"/v1/conversations/{here}"
-    for wrong in ("-1", "x"):
-        refused = ben.post(f"{path}/clear?upTo={wrong}")
+    for wrong in (-1, "x"):
+        refused = ben.post(f"{path}/clear", {"upTo": wrong})
         assert refused.status_code == 400 and refused.json()["field"] == "upTo"
-    assert ben.post(f"{path}/clear?upTo=1").status_code == 204
+    assert ben.post(f"{path}/clear", {"upTo": 1}).status_code == 204
     assert texts(ben, here) == ["two", "three"] and texts(ann, here) == ["one", "two", "three"]
     assert ben.request("DELETE", f"{path}?for=me&upTo=2").status_code == 204
     assert texts(ben, here) == ["three"] and row(ben, here)["unread"] == 1

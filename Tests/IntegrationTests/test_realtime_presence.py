@@ -63,7 +63,7 @@ def test_who_hides_is_never_there(server):
     with RawSocket(server.port) as client:
         client.hello(ben)
         says_nothing(watcher)
-        assert ben.request("PATCH", "/v1/me", {"presence": "everyone"}).status_code == 200
+        assert ben.request("PATCH", "/v1/me", {"presence": "everybody"}).status_code == 200
         assert watcher.message()["event"]["online"] is True
         assert ben.request("PATCH", "/v1/me", {"presence": "nobody"}).status_code == 200
         assert watcher.message()["event"] == {"online": False}

@@ -153,7 +153,7 @@ struct RetentionTests {
             try store.sql.execute(
                 """
                 INSERT INTO users (id, display_name, languages, call_waiting, presence, created_at)
-                VALUES (?1, 'Ann', '', 0, 'everyone', 0) ON CONFLICT DO NOTHING
+                VALUES (?1, 'Ann', '', 0, 'everybody', 0) ON CONFLICT DO NOTHING
                 """, [.id(people[0])])
             let audio = VoiceAudio(durationMs: 1, byteCount: 3, contentType: "audio/ogg", waveform: [1], level: -20)
             try store.insert(VoiceFile(id: file, author: people[0], createdAt: now, audio: audio))

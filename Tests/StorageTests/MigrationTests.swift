@@ -150,6 +150,39 @@ import Testing
         #expect(left == ["user:b", "user:b"])
     }
 
+    /// The value is the same in rows and in what is to be resumed, so that who reads both sees no change.
+    @Test func presenceHasTheWordOfLastSeen() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number < 49 }, at: now)
+        try await database.submit { sql in
+            for (name, presence) in [("a", "everyone"), ("b", "nobody")] {
+                try sql.execute(
+                    """
+                    INSERT INTO users (id, display_name, languages, call_waiting, presence, created_at)
+                    VALUES ('\(name)', 'everyone', '', 0, '\(presence)', 0)
+                    """)
+                try sql.execute(
+                    "INSERT INTO changes (stream, seq, type, data, at) VALUES ('user:\(name)', 1, 'profile', ?1, 0)",
+                    [.text(#"{"displayName":"everyone","presence":"\#(presence)"}"#)])
+            }
+        }
+        _ = try await database.migrate(DatabaseSchema.migrations, at: now)
+        let (rows, changes) = try await database.submit { sql in
+            (
+                try sql.query("SELECT display_name, presence FROM users ORDER BY id").map {
+                    "\(try $0.text(0)) \(try $0.text(1))"
+                }, try sql.query("SELECT data FROM changes ORDER BY stream").map { try $0.text(0) }
+            )
+        }
+        #expect(rows == ["everyone everybody", "everyone nobody"])
+        #expect(
+            changes == [
+                #"{"displayName":"everyone","presence":"everybody"}"#,
+                #"{"displayName":"everyone","presence":"nobody"}"#,
+            ])
+    }
+
     /// Rows as version 11 left them: sums, bounds and epochs are right afterwards.
     @Test func whatIsThereIsBroughtUp() async throws {
         let directory = try ScratchDirectory()

@@ -21,7 +21,7 @@ extension StreamWorld {
             return before
         }
         if hasArrived {
-            let isShown = try await store.read { try $0.user(user)?.presence == .everyone }
+            let isShown = try await store.read { try $0.user(user)?.presence == .everybody }
             hub.presences.arrived(user, isShown: isShown)
             publishPresence(of: user)
         } else if before > 0 {
@@ -31,14 +31,14 @@ extension StreamWorld {
 
     /// The user changes who sees whether they are there, and when they were last.
     func changePresence(of user: UserID, _ value: Int) async throws {
-        let visibility: PresenceVisibility = value & 1 == 0 ? .everyone : .nobody
+        let visibility: PresenceVisibility = value & 1 == 0 ? .everybody : .nobody
         let lastSeen = LastSeenVisibility.allCases[(value >> 1) % LastSeenVisibility.allCases.count]
         _ = try await store.write { store in
             guard var record = try store.user(user) else { return }
             (record.presence, record.lastSeen) = (visibility, lastSeen)
             try store.update(record)
         }
-        hub.presences.setShown(visibility == .everyone, of: user)
+        hub.presences.setShown(visibility == .everybody, of: user)
         publishPresence(of: user)
         publish(.presence(user))
     }

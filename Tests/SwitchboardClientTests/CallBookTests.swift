@@ -106,7 +106,7 @@ struct CallBookTests {
         func user(_ calls: [Call], _ epoch: String) -> EndpointMachine.Delivery {
             let me = Me(
                 id: "ben", email: nil, displayName: "Ben", photoURL: nil, languages: [], callWaiting: false,
-                presence: .everyone, createdAt: Date(timeIntervalSince1970: 0))
+                presence: .everybody, createdAt: Date(timeIntervalSince1970: 0))
             return .snapshot(.user(UserDocument(me: me, calls: calls)), StreamPosition(epoch: epoch, sequence: 1))
         }
         let late = call(.active, .joined, version: 9, at: "e2"), early = call(.active, .joined, version: 4, at: "e2")

@@ -16,7 +16,7 @@ struct FriendBookTests {
 
     private func snapshot(_ friends: String?) throws -> EndpointMachine.Delivery {
         let me = """
-            {"id":"me","displayName":"Me","languages":[],"callWaiting":false,"presence":"everyone",
+            {"id":"me","displayName":"Me","languages":[],"callWaiting":false,"presence":"everybody",
             "createdAt":"2026-11-20T22:53:00.123Z"}
             """
         let member = friends.map { ",\"friends\":[\($0)]" } ?? ""

@@ -10,7 +10,7 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Friends, and members of shared conversations.
-        public static let everyone = Self(rawValue: "everyone")
+        public static let everybody = Self(rawValue: "everybody")
         /// Nobody: the user always seems offline.
         public static let nobody = Self(rawValue: "nobody")
     }

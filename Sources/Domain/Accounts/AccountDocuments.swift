@@ -40,7 +40,7 @@ package struct OwnProfile: Codable, Hashable, Sendable {
 
 /// Who may see whether a user is online.
 package enum PresenceVisibility: String, Codable, Hashable, Sendable {
-    case everyone
+    case everybody
     case nobody
 }
 

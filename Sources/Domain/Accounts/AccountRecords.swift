@@ -26,7 +26,7 @@ package struct UserRecord: Hashable, Sendable {
 
     package init(
         id: UserID, email: String? = nil, passwordHash: String? = nil, displayName: String, photoURL: String? = nil,
-        languages: [String] = [], callWaiting: Bool = false, presence: PresenceVisibility = .everyone,
+        languages: [String] = [], callWaiting: Bool = false, presence: PresenceVisibility = .everybody,
         reach: Reach = .everybody, createdAt: Timestamp, disabledAt: Timestamp? = nil, deletedAt: Timestamp? = nil
     ) {
         self.id = id

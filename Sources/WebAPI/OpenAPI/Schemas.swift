@@ -54,7 +54,7 @@ package enum Schemas {
         photoURL, .required("languages", .list(.text())),
         .required("callWaiting", .boolean, "Whether a second call rings during a call."),
         .required(
-            "presence", .choice(["everyone", "nobody"]),
+            "presence", .choice(["everybody", "nobody"]),
             "Whether this user is seen online: by friends and members of shared conversations, or by nobody."),
         .required(
             "reach", .choice(Reach.allCases.map(\.rawValue)),

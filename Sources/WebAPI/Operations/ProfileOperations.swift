@@ -47,7 +47,7 @@ package enum ProfileOperations {
                     .optional("displayName", Schemas.displayName),
                     .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
                     .optional("languages", Schemas.languages), .optional("callWaiting", .boolean),
-                    .optional("presence", .choice(["everyone", "nobody"])),
+                    .optional("presence", .choice(["everybody", "nobody"])),
                     .optional("reach", .choice(Reach.allCases.map(\.rawValue))), .optional("receipts", .boolean),
                     .optional("lastSeen", .choice(LastSeenVisibility.allCases.map(\.rawValue))),
                     .optional("messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue))),
@@ -59,7 +59,7 @@ package enum ProfileOperations {
                 let outcome = try await accounts.updateProfile(of: principal, change)
                 await photos.discard(outcome.removedFile)
                 if change.presence != nil || change.lastSeen != nil {
-                    presenceChanged(principal.user, change.presence.map { $0 == .everyone })
+                    presenceChanged(principal.user, change.presence.map { $0 == .everybody })
                 }
                 if change.receipts != nil { receiptsChanged(principal.user) }
                 return try .json(outcome.value, positions: outcome.positions)

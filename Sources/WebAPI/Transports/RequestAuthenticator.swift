@@ -140,7 +140,7 @@ extension RequestAuthenticator {
             throw error.problem
         }
         let grant = EndpointGrant(
-            endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everyone)
+            endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everybody)
         // It is only shown to the user: no reason to refuse the hello while the disk is full.
         if let client { try? await accounts.setClient(client, of: principal) }
         return (principal, expiresAt, grant)

@@ -29,7 +29,7 @@ extension UserRecord {
     }
 
     private func showsLastSeen(_ relation: PresenceRelation) -> Bool {
-        guard presence == .everyone else { return false }
+        guard presence == .everybody else { return false }
         return switch lastSeen {
         case .everybody: true
         case .friends: relation.isFriend

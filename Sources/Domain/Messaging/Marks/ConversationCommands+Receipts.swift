@@ -2,7 +2,7 @@ package import Model
 
 // Who has read and received a message.
 extension ConversationCommands {
-    /// Members in the order of their ids who have read or received a message, and when, after `cursor`. A page may have
+    /// Members other than its author and the user, in the order of their ids, who have read or received a message, and when, after `cursor`. A page may have
     /// fewer than `limit`, since it has only those who have.
     ///
     /// Who lets nobody see what they read sees nobody; nor does anybody before a request is accepted, or of a message of a
@@ -13,7 +13,7 @@ extension ConversationCommands {
     ) throws -> (receipts: [MessageReceipt], next: UserID?) {
         let found = try get(id, by: user, for: .listen, in: store)
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
-            throw Problem.notFound("message", field: "message")
+            throw Problem.notFound("message", field: "number")
         }
         guard found.member.state == .member, message.deletedAt == nil,
             found.access.spans.span(of: number)?.until == nil,
@@ -23,7 +23,8 @@ extension ConversationCommands {
         let limit = min(limits.page, max(1, limit))
         let page = try store.marks(in: id, after: cursor, limit: limit + 1)
         let receipts = try page.prefix(limit).compactMap { marks in
-            marks.user == message.author ? nil : try receipt(of: number, marks, found.conversation, in: store)
+            marks.user == message.author || marks.user == user
+                ? nil : try receipt(of: number, marks, found.conversation, in: store)
         }
         return (receipts, page.count > limit ? page[limit - 1].user : nil)
     }

@@ -237,7 +237,7 @@ extension ConversationCommands {
         let found = try get(id, by: user, in: store)
         guard found.member.state == .member else { throw Problem(.forbidden, "You are not in this conversation.") }
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
-            throw Problem.notFound("message", field: "message")
+            throw Problem.notFound("message", field: "number")
         }
         return (found, message)
     }

@@ -55,7 +55,7 @@ extension ConversationCommands {
     ) throws -> Message {
         let found = try get(id, by: user, in: store)
         let reader = PageReader(found: found, user: user, store: store)
-        guard let message = try reader.message(number) else { throw Problem.notFound("message", field: "message") }
+        guard let message = try reader.message(number) else { throw Problem.notFound("message", field: "number") }
         return message
     }
 

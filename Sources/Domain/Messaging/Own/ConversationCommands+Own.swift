@@ -8,7 +8,7 @@ extension ConversationCommands {
     ) throws -> OwnMessage {
         let found = try get(id, by: user, in: store)
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
-            throw Problem.notFound("message", field: "message")
+            throw Problem.notFound("message", field: "number")
         }
         var row = try ownRow(number, of: user, in: id, store)
         if isStarred, row.starredAt == nil {
@@ -28,7 +28,7 @@ extension ConversationCommands {
     ) throws -> OwnMessage {
         let found = try get(id, by: user, in: store)
         guard found.access.sees(number), let message = try store.message(number, in: id), message.isVisible(to: user)
-        else { throw Problem.notFound("message", field: "message") }
+        else { throw Problem.notFound("message", field: "number") }
         var row = try ownRow(number, of: user, in: id, store)
         if !row.isHidden {
             row.isHidden = true

@@ -48,7 +48,7 @@ extension ConversationCommands {
     ) throws -> (reactions: [Reaction], next: Int64?) {
         let found = try get(id, by: user, in: store)
         let reader = PageReader(found: found, user: user, store: store)
-        guard let message = try reader.message(number) else { throw Problem.notFound("message", field: "message") }
+        guard let message = try reader.message(number) else { throw Problem.notFound("message", field: "number") }
         guard !message.reactions.isEmpty else { return ([], nil) }
         let limit = min(limits.page, max(1, limit))
         let page = try store.reactions(
@@ -126,7 +126,7 @@ extension ConversationCommands {
         let found = try get(id, by: user, for: action, in: store)
         try checkActive(user, in: store)
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
-            throw Problem.notFound("message", field: "message")
+            throw Problem.notFound("message", field: "number")
         }
         guard found.access.spans.span(of: number)?.until == nil else {
             throw Problem(.forbidden, "You have left since this message was written: it stays as it was for you.")

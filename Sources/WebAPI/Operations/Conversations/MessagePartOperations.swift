@@ -128,7 +128,7 @@ enum MessagePartOperations {
         Operation(
             name: "messages.receipts", method: .get, path: "\(path)/receipts",
             summary:
-                "Who has read and received a message, as far as they let others see it, by user id; a page may have fewer than "
+                "Who else has read and received a message, as far as they let others see it, by user id; a page may have fewer than "
                 + "`limit`. Times are kept of the newest \(limits.timedReceipts) messages for 90 days. In conversations of "
                 + "more than \(limits.markedMembers) members it has only who read it. Who sends no receipts sees none.",
             parameters: [

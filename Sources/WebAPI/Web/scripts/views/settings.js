@@ -103,7 +103,7 @@ function callsSection() {
         toggle({ id: "call-waiting", label: t("settings.callWaiting"), checked: me.callWaiting, onchange: set("callWaiting", (on) => on),
             hint: t("settings.callWaitingHint") }),
         toggle({ id: "presence", label: t("settings.presence"), checked: me.presence !== "nobody",
-            onchange: set("presence", (on) => on ? "everyone" : "nobody"),
+            onchange: set("presence", (on) => on ? "everybody" : "nobody"),
             hint: t("settings.presenceHint") }));
 }
 
