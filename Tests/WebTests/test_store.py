@@ -19,6 +19,10 @@ STORE = """
         delivered: {}, shown: {}, conversation: { id: "v" }, openedAt: 1, ...more });
     const changes = (list, isReplaced = false) => ({ messages: list, own: [], isReplaced });
     const roster = { members: {}, people: { ann: { id: "ann" } } };
+    const heldAll = async (cache) => {
+        const { first } = await cache.thread("v");
+        return [(await cache.page("v", first, 1_000)).messages.map((one) => one.number), first];
+    };
     const held = async (cache) => {
         const found = await cache.thread("v");
         return found && { numbers: found.thread.blocks.flatMap((one) => one.messages.map(({ number }) => number)), first: found.first, position: found.position };
@@ -115,6 +119,39 @@ def test_two_tabs_write_one_thread(run):
     restored = {"numbers": [1, 2], "first": 1, "position": ["f", 2]}
     joined = {"numbers": list(range(1, 12)), "first": 1, "position": ["e", 11]}
     assert run(script) == [joined, 11, restored, restored]
+
+
+@pytest.mark.parametrize("kind", ["another tab", "the bound"])
+def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
+    """Another tab that had nothing of it writes its own window, or room is made: what is before it is not claimed."""
+    script = STORE + """
+        const { HeldThread } = await load("held-thread.js");
+        const { realtime } = await load("realtime.js");
+        const { noBlocks, withMessages } = await load("state/blocks.js");
+        const { emptyThread } = await load("state/thread.js");
+        const { storage } = await load("store/storage.js");
+        const { cache } = storage;
+        const all = messages(1, 60);
+        await cache.open("cache.1.u1");
+        realtime.listen("conversation:v", ["e", 30]);
+        const thread = (first, last) => ({ ...emptyThread(), isLoaded: true, conversation: { id: "v" }, first, last, hasEarlier: first > 1,
+            blocks: withMessages(noBlocks, all.slice(first - 1, last), (_, one) => one) });
+        let state = thread(18, 60);
+        const [one, other] = [new HeldThread("v", () => state), new HeldThread("v", () => thread(18, 60))];
+        const found = [];
+        for (const first of [18, 12, 6, 6]) {
+            state = thread(first, 60);
+            await one.save();
+            if (first === 12 && kind === "another tab") await other.save();
+            if (first === 12 && kind === "the bound") await cache.saveThread("v", record(30, 18, 60), undefined, changes(messages(18, 60), true));
+            found.push(await heldAll(cache));
+        }
+        cache.close();
+        realtime.forget("conversation:v");
+        return found;
+    """
+    # From the first number on that the record speaks for, each is there.
+    assert all(numbers == list(range(first, 61)) for numbers, first in run(script, kind=kind))
 
 
 def test_what_was_unopened_for_longest_makes_room(run):

@@ -3,7 +3,7 @@
 // Its streams go on from the position that was written with it, so that nothing of it is asked for again.
 
 import { realtime } from "./realtime.js";
-import { changesOf, recordOf, rosterOf } from "./state/held.js";
+import { changesOf, recordOf, rosterOf, storedFrom } from "./state/held.js";
 import { emptyThread, messageOf } from "./state/thread.js";
 import { storage } from "./store/storage.js";
 
@@ -23,6 +23,8 @@ export class HeldThread {
     /** What is on disk: the first number, and whether there are messages before it. */
     #first;
     #hasEarlier;
+    /** From which number on the state is on disk, if not from its first: another tab, or the bound, has removed what is before. */
+    #from;
     /** Nothing is known of what is on disk, or it is of no use. */
     #isNew = true;
     #position;
@@ -70,7 +72,7 @@ export class HeldThread {
     /** A snapshot: whatever is on disk is of no use. */
     noteSnapshot() {
         this.#isNew = true;
-        this.#first = undefined;
+        this.#first = this.#from = undefined;
         this.#older = [];
     }
 
@@ -85,7 +87,8 @@ export class HeldThread {
     async save() {
         clearTimeout(this.#timer);
         this.#timer = undefined;
-        const [state, position] = [this.#current(), realtime.position(`conversation:${this.#id}`)];
+        const [held, position] = [this.#current(), realtime.position(`conversation:${this.#id}`)];
+        const state = storedFrom(held, this.#from);
         if (!state.isLoaded || !position || !storage.cache.isOnDisk) return;
         this.#position = [...position];
         this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks;
@@ -97,7 +100,10 @@ export class HeldThread {
         if (changes.isReplaced) this.#first = state.first;
         const written = await storage.cache.saveThread(this.#id, record, changes.hasRoster ? rosterOf(state) : undefined, changes, known);
         // A snapshot may have come meanwhile.
-        if (written && !this.#isNew) [this.#first, this.#hasEarlier] = [written.first, written.hasEarlier];
+        if (written && !this.#isNew) {
+            [this.#first, this.#hasEarlier] = [written.first, written.hasEarlier];
+            if (written.first > state.first) this.#from = written.first;
+        }
         if (!written) this.#isNew = true;
     }
 

@@ -29,6 +29,12 @@ export function changesOf(before, after, isNew = false) {
     };
 }
 
+/** The thread as far as it is on disk: from a number on, if that is beyond its first. */
+export function storedFrom(thread, from) {
+    if (from === undefined || thread.first === undefined || thread.first >= from) return thread;
+    return { ...thread, blocks: between(thread.blocks, from), first: from, hasEarlier: true };
+}
+
 const ownOf = ({ hidden, starred, listened, reacted }, number) => ({ number, hidden: Boolean(hidden[number]),
     starred: Boolean(starred[number]), listened: Boolean(listened[number]), reacted: reacted[number] ?? [] });
 
