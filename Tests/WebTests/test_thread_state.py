@@ -57,6 +57,9 @@ def test_only_what_comes_after_a_gap_is_held(run):
     """
     newest = [{"message": message(71, 80)}, {"message": message(72, 81)}]
     assert run(script, held=[message(2, 2), message(3, 3)], newest=newest) == [[[71, 80], [72, 81]], 71, 72, True]
+    # One that was held, and has changed, does not become the first.
+    edited = {"message": message(2, 79)}
+    assert run(script, held=[message(2, 2), message(3, 3)], newest=[edited, *newest]) == [[[71, 80], [72, 81]], 71, 72, True]
 
 
 def test_a_snapshot_replaces_messages_but_no_newer_copy_of_this_epoch(run):

@@ -221,8 +221,9 @@ export class Thread extends ThreadWrites {
         if (stream !== this.#stream) return;
         const newest = state.newestNumber(this.#known);
         if (gap) this.#held.noteSnapshot();
-        this.#noteOlder(rows);
-        this.#set(state.applyRows(this.#known, rows, gap));
+        const next = state.applyRows(this.#known, rows, gap);
+        this.#noteOlder(rows, next);
+        this.#set(next);
         // What came while it was closed is no news.
         for (const { message } of this.#hasFollowed ? rows : []) {
             if (!message || message.number <= newest || message.author === this.me) continue;
@@ -272,9 +273,9 @@ export class Thread extends ThreadWrites {
     }
 
     /** Messages before those that are held: they may be on this device, or in a page that is on its way. */
-    #noteOlder(rows) {
+    #noteOlder(rows, { first }) {
         for (const { message } of rows) {
-            if (!message || this.#known.first === undefined || message.number >= this.#known.first) continue;
+            if (!message || first === undefined || message.number >= first) continue;
             this.#held.noteOlder(message);
             if (this.#pages > 0) this.#overtaking.set(message.number, message);
         }

@@ -27,14 +27,14 @@ export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
     return applyOwn(withPeople(next, snapshot.people), snapshot.own ?? []);
 }
 
-/** Rows of a frame. `gap` are newer numbers that it leaves out: only those after them are held then. */
+/** Rows of a frame. `gap` are newer numbers that it leaves out: only those after them are held then, whatever else it has. */
 export function applyRows(thread, rows, gap) {
     let next = gap ? { ...within(thread, gap[1] + 1), hasEarlier: true } : thread;
     for (const { conversation, member, person, message } of rows) {
         if (person) next = withPeople(next, [person]);
         if (conversation) next = withConversation(next, conversation);
         if (member) next = { ...next, members: { ...next.members, [member.user]: newer(next.members[member.user], member) } };
-        if (message) next = withMessage(next, message);
+        if (message && !(message.number <= gap?.[1])) next = withMessage(next, message);
     }
     return next;
 }
