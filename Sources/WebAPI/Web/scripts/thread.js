@@ -24,7 +24,10 @@ const FARTHEST = 2_000;
 /** The longest time that a timer takes. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be read). */
+/**
+ * Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be listened to), `returned` (it
+ * may again).
+ */
 export class Thread extends ThreadWrites {
     /** What the server has said. */
     #known = state.emptyThread();
@@ -40,6 +43,8 @@ export class Thread extends ThreadWrites {
     #unsubscribe;
     #watches = [];
     #loading;
+    /** Since it may not be listened to: `{error, isRead}`, whether the server has said what may be read. */
+    #refusal;
     #readUpTo = 0;
     #markTimer;
     #expiryTimer;
@@ -87,14 +92,14 @@ export class Thread extends ThreadWrites {
         const held = await this.#held.restore();
         if (this.#isClosed) return;
         if (held) this.#set(held);
-        this.listen();
+        this.#listen();
     }
 
-    listen() { realtime.listen(this.#stream, this.#held.positions.conversation); }
+    #listen() { realtime.listen(this.#stream, this.#held.positions.conversation); }
 
     /** Whoever is only asked to join may not listen to these yet. */
     #listenAsMember() {
-        if (this.#watches.length > 0 || state.stateOf(this.state, this.me) !== "member") return;
+        if (this.#watches.length > 0 || this.#refusal || state.stateOf(this.state, this.me) !== "member") return;
         realtime.listen(`marks:${this.id}`, this.#held.positions.marks);
         this.#watches.push(watch(`typing:${this.id}`));
     }
@@ -240,7 +245,9 @@ export class Thread extends ThreadWrites {
 
     /** The row of the list has the latest copy of the membership. */
     #handleRow() {
-        const spans = inbox.row(this.id)?.membership?.spans;
+        const { spans, state: own } = inbox.row(this.id)?.membership ?? {};
+        // They were added again, or an invitation was accepted here or elsewhere.
+        if (this.#refusal && own === "member") this.#listenAgain();
         const next = spans?.length > 0 ? state.cleared(this.#known, spans) : this.#known;
         if (next === this.#known) return;
         this.#held.noteSnapshot();
@@ -252,6 +259,7 @@ export class Thread extends ThreadWrites {
         // The server has said what time it is.
         this.#set(this.#known);
         if (now !== "online") return;
+        if (this.#refusal && !this.#refusal.isRead) this.#read(this.#refusal.error);
         const { past: range } = this.#known;
         if (this.#wasOnline && range) {
             const middle = Math.floor((range.first + range.last) / 2);
@@ -263,13 +271,30 @@ export class Thread extends ThreadWrites {
     /** Who may not listen may have been a member: they still read what they could see then. */
     async #read(error) {
         this.#hasFollowed = true;
+        this.#watches.splice(0).forEach((one) => one());
+        realtime.unlisten(`marks:${this.id}`);
+        const refusal = this.#refusal = { error, isRead: false };
+        const conversation = this.id;
+        let found;
         try {
-            const conversation = this.id;
-            const [found, page] = [await request("conversations.get", { conversation }), await request("messages.list", { conversation })];
-            this.#held.forget();
-            this.#set(state.applySnapshot(this.#known, { ...found, ...page, members: [] }));
-        } catch { /* The reason to be refused says more. */ }
+            const [about, page] = [await request("conversations.get", { conversation }), await request("messages.list", { conversation })];
+            found = { ...about, ...page };
+        } catch (problem) {
+            // It is read with the next connection.
+            if (problem.isTransient) return;
+        }
+        if (refusal !== this.#refusal || this.#isClosed) return;
+        refusal.isRead = true;
+        this.#held.forget();
+        if (found?.membership.state === "member") return this.#listenAgain();
+        this.#set(found ? state.applySnapshot(this.#known, { ...found, members: [] }) : state.emptyThread());
         this.emit("refused", error instanceof Problem ? error : undefined);
+    }
+
+    #listenAgain() {
+        this.#refusal = undefined;
+        this.#listen();
+        this.emit("returned");
     }
 
     /** Messages before those that are held: they may be on this device, or in a page that is on its way. */

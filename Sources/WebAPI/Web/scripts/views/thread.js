@@ -103,14 +103,11 @@ export function threadPage(id, number) {
         }),
         friends.on("change", schedule),
         calls.on("calls", schedule),
-        inbox.on("change", () => {
-            // An invitation that was accepted here or elsewhere.
-            if (refusal && inbox.row(id)?.membership?.state === "member") {
-                refusal = undefined;
-                thread.listen();
-            }
+        thread.on("returned", () => {
+            refusal = undefined;
             schedule();
         }),
+        inbox.on("change", schedule),
     ];
     inbox.isTyping = (conversation) => conversation === id && writing.isTyping;
     queueMicrotask(draw);
