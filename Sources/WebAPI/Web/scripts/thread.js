@@ -57,6 +57,7 @@ export class Thread extends ThreadWrites {
             realtime.on("rows", (frame) => this.#receiveRows(frame)),
             realtime.on("reset", ({ stream, reason }) => {
                 if (stream === this.#stream && reason === "access") this.#read();
+                if (stream === `marks:${id}` && reason !== "access") this.#readOwn();
             }),
             realtime.on("refused", ({ stream, error }) => { if (stream === this.#stream) this.#read(error); }),
             realtime.on("listened", ({ stream }) => { if (stream === this.#stream) this.#noteFollowed(); }),
@@ -289,6 +290,13 @@ export class Thread extends ThreadWrites {
         if (found?.membership.state === "member") return this.#listenAgain();
         this.#set(found ? state.applySnapshot(this.#known, { ...found, members: [] }) : state.emptyThread());
         this.emit("refused", error instanceof Problem ? error : undefined);
+    }
+
+    /** Which notes on messages have changed cannot be told any more: they come with the messages. */
+    #readOwn() {
+        this.#set(state.withoutOwn(this.#known));
+        realtime.unlisten(this.#stream);
+        realtime.listen(this.#stream);
     }
 
     #listenAgain() {

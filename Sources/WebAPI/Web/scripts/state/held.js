@@ -19,7 +19,7 @@ export function changesOf(before, after, isNew = false) {
     const numbers = new Set(messages.map((one) => one.number));
     const isReplaced = isNew || before.first !== undefined && (after.first === undefined || after.first > before.first
         || [...known.keys()].some((number) => !numbers.has(number)));
-    const noted = new Set(["hidden", "starred", "listened", "reacted"].flatMap((field) => before[field] === after[field] ? []
+    const noted = new Set(["hidden", "starred", "listened", "reacted"].flatMap((field) => before[field] === after[field] && !isReplaced ? []
         : Object.keys(after[field]).filter((number) => isReplaced || before[field][number] !== after[field][number])).map(Number));
     return {
         isReplaced,

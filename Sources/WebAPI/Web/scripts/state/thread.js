@@ -78,6 +78,9 @@ export function applyOwn(thread, rows) {
     return { ...thread, hidden, reacted, starred, listened };
 }
 
+/** Without them, but for what is for ever: pages have those of their messages. */
+export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, listened: {} });
+
 /** Rows of the stream `marks:`: of marks the higher numbers count. */
 export function applyMarks(thread, rows, me) {
     let next = thread;
