@@ -40,6 +40,8 @@ class Realtime extends Emitter {
     #epochs = new Map();
     #ranges = new Map();
     #subscriptions = new Set();
+    /** Streams that were ended here: what is still on its way of them is not meant for who listens to them next. */
+    #ended = new Set();
 
     constructor() {
         super();
@@ -72,6 +74,7 @@ class Realtime extends Emitter {
         this.#epochs.clear();
         this.#ranges.clear();
         this.#subscriptions.clear();
+        this.#ended.clear();
         this.#setState("idle");
     }
 
@@ -90,6 +93,7 @@ class Realtime extends Emitter {
     listen(stream, position) {
         const known = this.#subscriptions.has(stream);
         this.#subscriptions.add(stream);
+        this.#ended.delete(stream);
         const isRestored = Boolean(position) && !this.#positions.has(stream);
         if (isRestored) {
             this.#positions.set(stream, [...position]);
@@ -104,6 +108,7 @@ class Realtime extends Emitter {
     unlisten(stream) {
         const known = this.#subscriptions.has(stream);
         this.forget(stream);
+        this.#ended.add(stream);
         if (this.isOnline && known) this.#sendRequest({ unlisten: { stream } }).catch(() => {});
     }
 
@@ -134,6 +139,7 @@ class Realtime extends Emitter {
             return error.status === 401 ? undefined : this.#scheduleReconnect();
         }
         if (!this.#running || this.#socket) return;
+        this.#ended.clear();
         const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/realtime`);
         this.#socket = socket;
         this.#lastReceived = monotonicNow();
@@ -196,6 +202,7 @@ class Realtime extends Emitter {
     }
 
     #handleStream({ stream, snapshot, epoch, seq, changes, rows, after, upTo, gap, event, reset }) {
+        if (this.#ended.has(stream)) return;
         if (reset) {
             this.#positions.delete(stream);
             if (reset.reason === "access") this.forget(stream);
