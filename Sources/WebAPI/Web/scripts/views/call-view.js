@@ -12,6 +12,7 @@ import { CaptionsView, hasTranscription } from "./captions.js";
 import { DetailsPanel } from "./details.js";
 import { devicesPanel } from "./devices.js";
 import { GridScene } from "./grid-scene.js";
+import { redraw } from "./keyed.js";
 import { PairScene } from "./pair-scene.js";
 import { pickPeople } from "./picker.js";
 import { callPeople, joinCall } from "./start-call.js";
@@ -64,7 +65,7 @@ export class CallView {
 
     /** Lists calls on hold behind this one. */
     showHeld(others) {
-        this.#parts.held.replaceChildren(...others.map((other) => h("div", { class: "held-call", data: { held: other.id } },
+        redraw(this.#parts.held, others.map((other) => h("div", { class: "held-call", data: { held: other.id } },
             avatar(other.other, { size: "small" }), h("span", {}, t("call.isOnHold", { name: other.title })),
             button({ name: "swap", label: t("call.switch"), class: "small glass", data: { action: "swap" },
                 onclick: () => calls.swap(other) }))));
@@ -80,7 +81,7 @@ export class CallView {
         const recording = h("p", { id: "call-recording", class: "call-recording", role: "status", hidden: true });
         const captioned = h("p", { id: "call-captioned", class: "call-captioned", role: "status", hidden: true });
         const held = h("div", { class: "held-calls" });
-        const panel = h("aside", { class: "panel", id: "panel", hidden: true });
+        const panel = h("section", { class: "panel", id: "panel", hidden: true });
         const controls = this.#makeControls();
         const bar = h("div", { class: "controls", role: "group", "aria-label": t("call.controls") }, Object.values(controls));
         const after = h("div", { class: "after", hidden: true });
@@ -132,7 +133,9 @@ export class CallView {
         this.#showScene(section);
         this.#showControls(controls);
         add.hidden = !["active", "connecting"].includes(call.phase) && !(call.isGroup && !ended);
+        const wasUsed = bar.contains(document.activeElement);
         bar.hidden = ended;
+        if (ended && wasUsed) name.focus();
         this.#frame?.show();
         this.#showAfter();
         if (ended) this.#closePanel();
@@ -161,7 +164,7 @@ export class CallView {
         if (after.dataset.key === key) return;
         after.dataset.key = key;
         const leave = (work) => () => { calls.remove(call); work?.(); };
-        after.replaceChildren(
+        redraw(after,
             open ? button({ name: "phone", label: t("call.joinAgain"), class: "go pill", data: { action: "join-again" }, onclick: leave(() => joinCall(open)) })
                 : button({ name: "phone", label: t("call.callAgain"), class: "go pill", data: { action: "call-again" },
                     onclick: leave(() => callPeople(call.others.map((one) => ({ ...one, id: one.user })), call.kind)) }),

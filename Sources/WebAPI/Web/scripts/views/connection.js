@@ -6,6 +6,7 @@ import { outbox } from "../outbox.js";
 import { realtime } from "../realtime.js";
 import { storage } from "../store/storage.js";
 import { updates } from "../updates.js";
+import { redraw } from "./keyed.js";
 
 /** Why the server cannot be reached. */
 export const isolationText = () => (navigator.onLine ? t("connection.reconnecting")
@@ -47,7 +48,7 @@ export function watchConnection(banner) {
 export function watchStorage(banner) {
     const show = () => {
         const dismiss = button({ label: t("connection.dismiss"), class: "link", data: { action: "dismiss" }, onclick: () => { banner.hidden = true; } });
-        banner.replaceChildren(...t.rich("connection.noStorage", { dismiss }));
+        redraw(banner, t.rich("connection.noStorage", { dismiss }));
         banner.hidden = false;
     };
     if (storage.hasFailed) show();
@@ -57,7 +58,7 @@ export function watchStorage(banner) {
 /** Offers to load another build of the page. That is the person's to do: a text may be half written. */
 export function watchUpdates(banner) {
     const show = () => {
-        banner.replaceChildren(...t.rich("connection.newVersion", {
+        redraw(banner, t.rich("connection.newVersion", {
             reload: button({ label: t("connection.reload"), class: "link", data: { action: "reload" }, onclick: () => location.reload() }),
         }));
         banner.hidden = false;

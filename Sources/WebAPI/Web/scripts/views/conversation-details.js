@@ -6,11 +6,13 @@ import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { duration } from "../notices.js";
 import { DISAPPEARING_CHOICES } from "../state/disappearing.js";
+import { unreadOf } from "../state/inbox.js";
 import { roleOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { askText, open } from "./dialogs.js";
 import { linksSection } from "./group-links.js";
 import { membersSection } from "./group-members.js";
+import { Nodes, show } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { pickPeople } from "./picker.js";
 import { blockUser, reportUser } from "./report-user.js";
@@ -25,33 +27,36 @@ export function showDetails(thread, title) {
     const { conversation } = thread.state;
     const isGroup = conversation.kind === "group";
     const content = h("div", { class: "details" });
+    const nodes = new Nodes();
+    const links = isGroup && linksSection(thread);
     const dialog = open({ id: "members", "aria-labelledby": "members-title", class: "dialog picker details-dialog" },
         h("h2", { id: "members-title" }, h("bdi", {}, visible(title))), content,
         button({ label: t("common.close"), class: "wide soft", data: { action: "close" }, onclick: () => dialog.close() }));
-    let key;
+    // Each part stays while what it shows is the same: somebody may be in the middle of a choice.
     const draw = () => {
+        if (!dialog.open) return;
         const row = inbox.row(thread.id);
         const { state } = thread;
-        // What is being chosen stays, while something else changes.
-        const next = [state.conversation.version, JSON.stringify(state.members), row?.counter].join();
-        if (next === key || !dialog.open) return;
-        key = next;
-        const focused = content.contains(document.activeElement) && document.activeElement.id;
+        const { settings, disappearAfter, members: count } = state.conversation;
         const isManager = !isGroup || ["owner", "admin"].includes(roleOf(state, thread.me));
-        const may = (what) => isGroup && (isManager || state.conversation.settings?.[what] === "members");
-        content.replaceChildren(...[
-            isGroup && membersSection(thread, dialog),
-            isGroup && h("div", { class: "items" },
+        const may = (what) => isGroup && (isManager || settings?.[what] === "members");
+        const members = JSON.stringify([count, state.moreMembers, state.members, Object.keys(state.members).map((user) => [thread.nameOf(user), friends.isBlocked(user)])]);
+        const part = (name, isShown, parts, make) => isShown && nodes.node(name, parts, make);
+        show(content, [
+            part("members", isGroup, [members], () => membersSection(thread, dialog)),
+            part("changes", isGroup, [may("add"), may("rename")], () => h("div", { class: "items" },
                 may("add") && item("add-members", "addPerson", t("call.addPeople"), () => addPeople(thread)),
-                may("rename") && item("rename", "edit", t("details.rename"), () => rename(thread))),
-            may("add") && linksSection(thread),
-            isGroup && isManager && rightsSection(thread),
-            disappearingField(thread, isManager),
-            conversation.kind !== "self" && receiptsField(thread, row),
-            row && h("div", { class: "items" }, rowActions(row).map(({ action, name, label, style, run }) => item(action, name, label, run, style))),
-            conversation.kind === "direct" && personItems(thread, item),
+                may("rename") && item("rename", "edit", t("details.rename"), () => rename(thread)))),
+            may("add") && links.node,
+            part("rights", isGroup && isManager, [JSON.stringify(settings)], () => rightsSection(thread)),
+            part("disappearing", true, [disappearAfter, isManager], () => disappearingField(thread, isManager)),
+            part("receipts", conversation.kind !== "self", [row?.membership?.receipts], () => receiptsField(thread, row)),
+            part("actions", row, [JSON.stringify(row?.membership), row && unreadOf(inbox.state, row).unread > 0], () => h("div", { class: "items" },
+                rowActions(row).map(({ action, name, label, style, run }) => item(action, name, label, run, style)))),
+            part("person", conversation.kind === "direct", [members], () => personItems(thread, item)),
         ].filter(Boolean));
-        if (focused) document.getElementById(focused)?.focus();
+        nodes.sweep();
+        if (may("add")) links.update(members);
     };
     function item(action, name, label, run, style = "quiet") {
         return button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } });
@@ -106,8 +111,8 @@ function receiptsField(thread, row) {
 
 function personItems(thread, item) {
     const person = Object.values(thread.state.people).find((one) => one.id !== thread.me && thread.state.members[one.id]);
-    return person && !person.deleted && h("div", { class: "items" },
+    return h("div", { class: "items", hidden: !person || person.deleted }, person && [
         friends.isBlocked(person.id) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(person.id)))
             : item("block", "block", t("common.block"), () => blockUser(person), "quiet danger-text"),
-        item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text"));
+        item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text")]);
 }

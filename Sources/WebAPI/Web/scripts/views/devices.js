@@ -5,6 +5,7 @@ import { t } from "../language/texts.js";
 import { listDevices } from "../media.js";
 import { preferences } from "../preferences.js";
 import { errorMessage } from "../problems.js";
+import { redraw } from "./keyed.js";
 
 const kinds = ["microphone", "camera", "speaker"];
 
@@ -16,7 +17,7 @@ export function devicesPanel(call, close) {
         fields);
     const fill = async () => {
         const devices = await listDevices();
-        fields.replaceChildren(...kinds.map((kind) => choice(kind, t(`device.${kind}`), devices[kind], call)));
+        redraw(fields, kinds.map((kind) => choice(kind, t(`device.${kind}`), devices[kind], call)));
     };
     fill();
     const media = navigator.mediaDevices;

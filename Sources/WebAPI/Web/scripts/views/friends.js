@@ -7,6 +7,7 @@ import { t } from "../language/texts.js";
 import { friendsIn } from "../state/friends.js";
 import { avatar } from "./avatar.js";
 import { acceptFriend, endFriend } from "./friend-actions.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { showPerson } from "./person-card.js";
 import { personRow } from "./person-row.js";
@@ -28,8 +29,8 @@ export function friendsSections(watched) {
 
     const draw = () => {
         const [received, requested, all] = ["received", "requested", "friend"].map((state) => friendsIn(friends.state, state));
-        requests.replaceChildren(...list(t("friends.received"), received.map(requestRow)));
-        node.replaceChildren(...list(t("friends.title"), all.map(({ user }) => personRow(user, watched))), ...list(t("friends.sent"), requested.map(requestRow)));
+        redraw(requests, list(t("friends.received"), received.map(requestRow)));
+        redraw(node, list(t("friends.title"), all.map(({ user }) => personRow(user, watched))), list(t("friends.sent"), requested.map(requestRow)));
         for (const one of [requests, node]) one.hidden = one.children.length === 0;
     };
     draw();

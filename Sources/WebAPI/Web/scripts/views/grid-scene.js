@@ -7,6 +7,7 @@ import { errorMessage } from "../problems.js";
 import { ownQuality, qualityOf } from "../statistics.js";
 import { firstName } from "../format.js";
 import { avatar } from "./avatar.js";
+import { redraw } from "./keyed.js";
 import { TileVisibility } from "./visibility.js";
 import { Tile } from "./tile.js";
 
@@ -137,7 +138,7 @@ export class GridScene {
         const key = absent.map((one) => `${one.user} ${one.state}`).join();
         if (this.#absent.dataset.key === key) return;
         this.#absent.dataset.key = key;
-        this.#absent.replaceChildren(...absent.map((one) => h("li", { data: { user: one.user, state: one.state } },
+        redraw(this.#absent, absent.map((one) => h("li", { data: { user: one.user, state: one.state } },
             avatar({ ...one, id: one.user }, { size: "small" }),
             h("span", {}, t(`absent.${one.state}`, { name: firstName(one.displayName) })),
             button({ label: t("grid.ringAgain"), "aria-label": t("grid.ringNameAgain", { name: one.displayName }), class: "small", data: { action: "ring-again" },

@@ -7,6 +7,7 @@ import { duration } from "../notices.js";
 import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { showLink } from "./link-dialog.js";
 
 const HOUR = 3_600_000;
@@ -14,21 +15,30 @@ const ends = [HOUR, 24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR];
 /** How many may join by a link: 0 is any number. */
 const uses = [0, 1, 10, 100];
 
+/** `update(members)` reads them again when others are members: by links, some of them. */
 export function linksSection(thread) {
     const list = h("ul", { class: "rows flat", "aria-label": t("links.title") });
     const conversation = thread.id;
     const load = async () => {
         const { links } = await request("links.list", { conversation });
-        list.replaceChildren(...links.map((link) => h("li", { class: "row", data: { link: link.id } },
+        redraw(list, links.map((link) => h("li", { class: "row", data: { link: link.id } },
             h("span", { class: "name" }, t("links.until", { time: whenText(link.expiresAt) }), h("span", { class: "state" },
                 [link.maker === thread.me ? t("links.byYou") : t("links.by", { name: thread.nameOf(link.maker) }),
                     link.maxUses ? t("links.usesOf", { count: link.uses, most: link.maxUses }) : t("links.uses", { count: link.uses })].join(" · "))),
             button({ label: t("common.remove"), class: "small quiet danger-text", data: { action: "remove-link" },
                 onclick: () => attempt(async () => { await request("links.remove", { conversation, link: link.id }); await load(); }) }))));
     };
-    attempt(load());
-    return h("section", { "aria-labelledby": "links-title", data: { feature: "inviteLinks" } }, h("h3", { id: "links-title" }, t("links.title")), list,
+    let known;
+    const node = h("section", { "aria-labelledby": "links-title", data: { feature: "inviteLinks" } }, h("h3", { id: "links-title" }, t("links.title")), list,
         button({ name: "link", label: t("links.make"), class: "item quiet", data: { action: "make-link" }, onclick: () => make(thread, load) }));
+    return {
+        node,
+        update(members) {
+            if (members === known) return;
+            known = members;
+            attempt(load());
+        },
+    };
 }
 
 function make(thread, load) {

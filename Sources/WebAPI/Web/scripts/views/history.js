@@ -8,6 +8,7 @@ import { errorMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
 import { avatar } from "./avatar.js";
+import { redraw } from "./keyed.js";
 import { showRecordings } from "./recordings.js";
 import { callPeople } from "./start-call.js";
 
@@ -24,7 +25,7 @@ export function historyPage() {
             const page = await request("calls.list", { limit: 30, ...(from && { cursor: from }) });
             if (mine !== turn) return;
             const rows = page.calls.map(callRow).filter(Boolean);
-            if (from) list.append(...rows); else list.replaceChildren(...rows);
+            if (from) list.append(...rows); else redraw(list, rows);
             cursor = page.nextCursor;
             more.hidden = !cursor;
             empty.hidden = list.children.length > 0;

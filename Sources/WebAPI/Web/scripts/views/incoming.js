@@ -7,6 +7,7 @@ import { t } from "../language/texts.js";
 import { showAttention, dismissAttention, player } from "../ring.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
+import { redraw } from "./keyed.js";
 
 /** Enter and Escape are ignored for this long, in case somebody was typing when it began to ring. */
 const KEY_DELAY = 700;
@@ -68,7 +69,7 @@ function fill(ring) {
     const isVideo = ring.kind === "video";
     dialog.dataset.choice = choice();
     const waiting = dialog.dataset.choice === "waiting";
-    dialog.replaceChildren(
+    redraw(dialog,
         h("div", { class: "pulse" }, avatar(ring.caller, { size: "huge" })),
         h("h2", { id: "incoming-title", tabindex: "-1" }, ring.caller.displayName),
         h("p", { id: "incoming-text" }, incomingText(ring)),

@@ -30,15 +30,56 @@ export function show(list, nodes) {
     focus();
 }
 
-/** Remembers which control of an item has the focus; the result focuses the one that took its turn. */
+/** Replaces what an element holds, and keeps the focus where it was. */
+export function redraw(root, ...children) {
+    const focus = focusIn(root);
+    root.replaceChildren(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+    focus();
+}
+
+/** What an item is known by: its id, or what it is the item of. */
+const KEYS = ["user", "friend", "link", "conversation", "call", "held", "device", "session", "scheduled", "recording", "pinned", "number"];
+const ITEMS = ["[id]", ...KEYS.map((key) => `[data-${key}]`)].join();
+const CONTROLS = "a[href], button, input, select, textarea, summary";
+
+/** Remembers which control of an item has the focus; the result focuses its successor, or the one that took its turn. */
 export function focusIn(root) {
     const active = root.contains(document.activeElement) ? document.activeElement : undefined;
-    const item = active?.closest("[id]")?.id;
-    const { action, emoji } = active?.dataset ?? {};
+    if (!active || active === root) return () => {};
+    const item = itemOf(active, root);
+    const same = sameAs(active);
+    const index = controlsIn(root).indexOf(active);
     return () => {
-        if (!active || active.isConnected) return;
-        const scope = item && document.getElementById(item) || root;
-        const same = emoji ? scope.querySelector(`[data-emoji="${CSS.escape(emoji)}"]`) : action && scope.querySelector(`[data-action="${action}"]`);
-        (same ?? (scope.hasAttribute("tabindex") ? scope : scope.querySelector("button, a") ?? root.querySelector("button, a")))?.focus({ preventScroll: true });
+        if (document.activeElement === active) return;
+        const found = active.isConnected && active.checkVisibility() ? active : successor(root, { item, same, index });
+        found?.focus({ preventScroll: true });
     };
+}
+
+const controlsIn = (root) => [...root.querySelectorAll(CONTROLS)].filter((one) => !one.disabled && one.checkVisibility());
+
+/** A selector of the item that a control belongs to, where it is not all of what is drawn. */
+function itemOf(active, root) {
+    const item = active.closest(ITEMS);
+    if (!item || item === root || !root.contains(item)) return undefined;
+    const key = KEYS.find((one) => item.dataset[one] !== undefined);
+    return item.id ? `#${CSS.escape(item.id)}` : `[data-${key}="${CSS.escape(item.dataset[key])}"]`;
+}
+
+/** A selector of a control within its item. */
+function sameAs(active) {
+    const { action, emoji } = active.dataset;
+    const href = active.getAttribute("href");
+    return active.id ? `#${CSS.escape(active.id)}` : emoji ? `[data-emoji="${CSS.escape(emoji)}"]` : action ? `[data-action="${CSS.escape(action)}"]`
+        : href ? `a[href="${CSS.escape(href)}"]` : undefined;
+}
+
+function successor(root, { item, same, index }) {
+    const scope = item ? root.querySelector(item) : root;
+    const found = scope && same && [...scope.matches(same) ? [scope] : [], ...scope.querySelectorAll(same)].find((one) => one.checkVisibility());
+    if (found) return found;
+    if (item && scope) return scope.hasAttribute("tabindex") ? scope : controlsIn(scope)[0] ?? scope.querySelector("[tabindex]");
+    const controls = controlsIn(root);
+    return controls[Math.min(index, controls.length - 1)] ?? root.closest("[tabindex]") ?? root.closest("dialog")?.querySelector(CONTROLS)
+        ?? document.getElementById("main");
 }

@@ -10,6 +10,7 @@ import { recentPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { contactLink } from "./contact-link.js";
 import { friendsSections } from "./friends.js";
+import { redraw } from "./keyed.js";
 import { notificationHint } from "./notification-hint.js";
 import { PeoplePresence, personRow } from "./person-row.js";
 import { pickPeople } from "./picker.js";
@@ -35,7 +36,7 @@ export function peoplePage() {
         heading.hidden = users.length === 0;
         shown = users.map((user) => user.id);
         watch();
-        list.replaceChildren(...users.map((user) => personRow(user, watched)));
+        redraw(list, users.map((user) => personRow(user, watched)));
         empty.hidden = users.length > 0;
         empty.replaceChildren(icon("people"), h("p", {}, nothing));
     };

@@ -8,6 +8,7 @@ import { avatar } from "./avatar.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
 import { acceptFriend, askFriend, endFriend } from "./friend-actions.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { writeTo } from "./new-chat.js";
 import { blockUser, reportUser } from "./report-user.js";
@@ -21,12 +22,12 @@ export function showPerson(user) {
     const changing = h("div", { class: "items" });
     const item = (action, name, label, run, style = "quiet", feature) => button({ name, label, class: `item ${style}`, data: { action, ...(feature && { feature }) },
         onclick: run });
-    const draw = () => changing.replaceChildren(...[
+    const draw = () => redraw(changing, [
         friendItem(user, item),
         friends.isBlocked(user.id) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(user.id)))
             : item("block", "block", t("common.block"), () => { dialog.close(); blockUser(user); }, "quiet danger-text"),
         item("report", "alert", t("common.report"), () => { dialog.close(); reportUser(user); }, "quiet danger-text"),
-    ].flat().filter(Boolean));
+    ]);
     const dialog = open({ "aria-labelledby": "person-name", id: "person" },
         h("div", { class: "person" }, avatar(user, { size: "large" }),
             h("h2", { id: "person-name" }, h("bdi", {}, visible(user.displayName))),

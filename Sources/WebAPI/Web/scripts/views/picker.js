@@ -9,6 +9,7 @@ import { knownPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { open } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 
 const SEARCH_DELAY = 250;
@@ -33,8 +34,8 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
 
         const show = () => {
             for (const one of buttons) one.disabled = chosen.size === 0;
-            chips.replaceChildren(...[...chosen.values()].map((user) => h("li", {}, chip(user, () => set(user, false)))));
-            list.replaceChildren(...shown.map((user) => pick(user, chosen.has(user.id), (on) => set(user, on))));
+            redraw(chips, [...chosen.values()].map((user) => h("li", {}, chip(user, () => set(user, false)))));
+            redraw(list, shown.map((user) => pick(user, chosen.has(user.id), (on) => set(user, on))));
         };
         const set = (user, on) => {
             const focused = document.activeElement?.closest("[data-user]")?.dataset.user;

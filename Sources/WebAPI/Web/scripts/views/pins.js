@@ -5,6 +5,7 @@ import { t } from "../language/texts.js";
 import { messageOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { lineOf } from "./message.js";
 import { visible } from "./message-text.js";
 
@@ -62,6 +63,6 @@ function showPins(thread, show) {
                 draw();
             } }));
     };
-    const draw = () => list.replaceChildren(...thread.state.conversation.pins.map(row));
+    const draw = () => redraw(list, thread.state.conversation.pins.map(row));
     draw();
 }

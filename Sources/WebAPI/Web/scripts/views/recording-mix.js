@@ -6,6 +6,7 @@ import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
+import { redraw } from "./keyed.js";
 
 /** For a recording that has ended. Whoever requests the mix, everybody's page shows its progress. */
 export function recordingMix(recording) {
@@ -28,7 +29,7 @@ export function recordingMix(recording) {
         // Somebody may be listening to it.
         if (status === "complete" && node.dataset.status === status) return;
         node.dataset.status = status;
-        node.replaceChildren(...{
+        redraw(node, {
             none: () => [make(t("mix.make"))],
             pending: () => [h("p", { class: "hint", role: "status" }, t("mix.pending"))],
             complete: () => [h("div", { class: "track" }, h("span", { class: "name" }, t("mix.everyone")),

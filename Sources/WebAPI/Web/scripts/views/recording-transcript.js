@@ -8,6 +8,7 @@ import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText } from "../format.js";
+import { redraw } from "./keyed.js";
 
 const files = { text: "txt", srt: "srt", vtt: "vtt" };
 
@@ -44,13 +45,13 @@ export function recordingTranscript(recording, { name, listen }) {
         const missing = segments.length > 0 ? t("transcript.missing") : t("transcript.none");
         const message = { pending: t("transcript.pending"), complete: isEmpty && t("transcript.noSpeech"),
             failed: `${missing} ${failure?.detail ?? ""}` }[status];
-        node.replaceChildren(...[
+        redraw(node, [
             message && h("p", { class: "hint", role: "status" }, message),
             status === "failed" && failure?.mayRetry && transcribeButton(t("common.tryAgain")),
             segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one) => line(one, language))),
             status === "complete" && !isEmpty && h("div", { class: "files" },
                 Object.keys(files).map((format) => download(recording, format))),
-        ].filter(Boolean));
+        ]);
     };
 
     const load = async () => {

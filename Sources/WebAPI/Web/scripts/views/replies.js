@@ -7,7 +7,7 @@ import { heldMessages, messageOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
 import { open } from "./dialogs.js";
-import { Nodes, show as showNodes } from "./keyed.js";
+import { Nodes, redraw, show as showNodes } from "./keyed.js";
 import { content, outgoingItem } from "./message.js";
 import { visible } from "./message-text.js";
 import { timeText, whenText } from "../format.js";
@@ -44,7 +44,7 @@ export function openReplies(thread, root, show) {
         nodes.sweep();
         rootMessage = messageOf(state, root) ?? rootMessage;
         if (rootMessage) {
-            first.replaceChildren(item(rootMessage), button({ label: t("replies.showInChat"), class: "link small", data: { action: "show-root" },
+            redraw(first, item(rootMessage), button({ label: t("replies.showInChat"), class: "link small", data: { action: "show-root" },
                 onclick: () => { dialog.close(); show(root); } }));
         }
         writing.node.hidden = stateOf(thread.state, thread.me) !== "member";

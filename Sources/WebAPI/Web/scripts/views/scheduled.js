@@ -9,6 +9,7 @@ import { laterChoices, localText } from "../state/later.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { attempt, report } from "./attempt.js";
 import { ask, open } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 
 const LEAST = 10_000;
@@ -72,7 +73,7 @@ async function showScheduled(thread) {
     const load = async () => {
         const { scheduled } = await request("scheduled.list", { conversation: thread.id });
         if (scheduled.length === 0) dialog.close();
-        list.replaceChildren(...scheduled.map(row));
+        redraw(list, scheduled.map(row));
     };
     const act = (name, one, params) => attempt(async () => {
         await request(name, { conversation: thread.id, clientID: one.clientID, ...params });

@@ -15,6 +15,7 @@ import { archivedRows, listedRows } from "../state/inbox.js";
 import { visibleParts } from "../state/pieces.js";
 import { avatar } from "./avatar.js";
 import { avatarOf, titleOf } from "./conversation-row.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { writeTo } from "./new-chat.js";
 
@@ -66,7 +67,7 @@ export function searchResults() {
             const parts = [section(t("chats.list"), rows.map((row) => chatRow(row, query))), section(t("people.title"), people.map((user) => personRow(user, query))),
                 section(t(found.isHeld ? "search.held" : "feed.messages"), found.messages.map((one) => messageRow(one, found.authors)))].filter(Boolean);
             said.textContent = parts.length > 0 ? "" : !isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query });
-            node.replaceChildren(said, ...parts.flat());
+            redraw(node, said, parts);
         };
         show(query.length < LEAST);
         if (query.length < LEAST) return;

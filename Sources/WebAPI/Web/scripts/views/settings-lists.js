@@ -7,6 +7,7 @@ import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { report, section } from "./settings-section.js";
 
 /** A device is an installation with sign-ins; its sessions are listed under it. */
@@ -14,7 +15,7 @@ export function devicesSection() {
     const list = h("ul", { class: "rows flat", id: "devices" });
     const load = async () => {
         const [{ devices }, { sessions }] = await Promise.all([request("devices.list"), request("sessions.list")]);
-        list.replaceChildren(...devices.map((device) =>
+        redraw(list, devices.map((device) =>
             deviceRow(device, sessions.filter((session) => session.device?.id === device.id), load)));
     };
     load().catch(report);
@@ -64,7 +65,7 @@ export function blockedSection() {
     const load = async () => {
         const { users } = await request("blocks.list");
         nobody.hidden = users.length > 0;
-        list.replaceChildren(...users.map((user) => h("li", { class: "row", data: { user: user.id } },
+        redraw(list, users.map((user) => h("li", { class: "row", data: { user: user.id } },
             h("div", { class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)),
             button({ label: t("common.unblock"), class: "small quiet", data: { action: "unblock" },
                 "aria-label": t("settings.unblockName", { name: user.displayName }),

@@ -12,6 +12,7 @@ import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
+import { redraw } from "./keyed.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { report, section } from "./settings-section.js";
 import { shortcutList } from "./shortcuts.js";
@@ -156,7 +157,7 @@ function browserSection() {
 /** What is asked for by a click, and what is shown then. */
 function notificationsSection() {
     const content = h("div", { class: "setting-group", id: "notification-settings" });
-    const draw = () => content.replaceChildren(...{
+    const draw = () => redraw(content, {
         unsupported: () => [h("p", { class: "hint" }, t("notify.unsupported"))],
         denied: () => [h("p", { class: "hint" }, t("notify.blocked"))],
         default: () => [button({ name: "bell", label: t("settings.notificationsOn"), class: "soft", data: { action: "turn-on-notifications" },

@@ -13,6 +13,7 @@ import { chatsPage } from "./chats.js";
 import { watchConnection, watchStorage, watchUpdates } from "./connection.js";
 import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
+import { redraw } from "./keyed.js";
 import { linkPage } from "./link.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
@@ -114,7 +115,7 @@ export function closeShell() { stop(); }
 function watchOpenCalls(region) {
     const show = () => {
         region.hidden = calls.open.length === 0;
-        region.replaceChildren(...calls.open.map((call) => {
+        redraw(region, calls.open.map((call) => {
             const me = credentials.user?.id;
             const there = othersOf(call, me).filter((one) => one.state === "joined");
             const isElsewhere = call.participants.some((one) => one.user === me && one.state === "joined");

@@ -12,7 +12,7 @@ import { WatchSet } from "../watches.js";
 import { avatar } from "./avatar.js";
 import { titleOf } from "./conversation-row.js";
 import { disappearingText, showDetails } from "./conversation-details.js";
-import { focusIn } from "./keyed.js";
+import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { callGroup, callPerson, joinLive } from "./start-call.js";
 
@@ -64,11 +64,10 @@ export function threadHead(thread) {
             const next = [title, state, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
             if (next === key) return title;
             key = next;
-            const focus = focusIn(node);
             const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
             const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
             const details = () => showDetails(thread, title);
-            node.replaceChildren(...[h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
+            redraw(node, [h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
                 person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
                 h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, visible(title))), about),
                 canCall && h("div", { class: "pair" }, hereIn(thread, person)
@@ -80,8 +79,7 @@ export function threadHead(thread) {
                             data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
                 state === "member" && thread.state.isLoaded && button({ name: "more", label: t("thread.settings"), bare: true, class: "round quiet",
                     data: { action: "members" }, onclick: details }),
-            ].filter(Boolean));
-            focus();
+            ]);
             return title;
         },
         close() {

@@ -16,6 +16,7 @@ import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
 import { Feed } from "./feed.js";
 import { invitation } from "./invitation.js";
+import { redraw } from "./keyed.js";
 import { showMenu } from "./message-menu.js";
 import { visible } from "./message-text.js";
 import { pinsBar } from "./pins.js";
@@ -76,7 +77,7 @@ export function threadPage(id, number) {
         const key = [state, title, isWaiting, isBlocked, refusal].join();
         if (notice.dataset.key === key) return;
         notice.dataset.key = key;
-        notice.replaceChildren(...[
+        redraw(notice, [
             state === "invited" && h("div", { class: "notice-card" },
                 h("p", {}, person ? t.rich("thread.wantMessages", { name: h("bdi", {}, visible(title)) }) : t("thread.invitedToGroup")),
                 invitation({ id, person }, title)),
@@ -85,7 +86,7 @@ export function threadPage(id, number) {
             isWaiting && h("p", { class: "hint" }, t("thread.mustAccept")),
             isBlocked && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.blocked")),
                 h("button", { type: "button", class: "small primary", data: { action: "unblock" }, onclick: () => attempt(friends.unblock(person.id)) }, t("common.unblock"))),
-        ].filter(Boolean));
+        ]);
     };
 
     const unsubscribe = [

@@ -5,6 +5,7 @@ import { clockText, firstName } from "../format.js";
 import { t } from "../language/texts.js";
 import { Player } from "../player.js";
 import { errorMessage } from "../problems.js";
+import { redraw } from "./keyed.js";
 import { waveform } from "./waveform.js";
 
 /** `thread` asks for the audio and the transcript, and notes that it was listened to. */
@@ -35,7 +36,7 @@ export function voiceSound(thread, message) {
         transcriptNode.dataset.status = transcript.status;
         const { status, text, failure } = transcript;
         const shownText = { pending: t("transcript.pending"), complete: text || t("transcript.noSpeech"), failed: failure?.detail }[status];
-        transcriptNode.replaceChildren(h("p", { lang: transcript.language, dir: "auto" }, shownText), ...(failure?.mayRetry ? [again] : []));
+        redraw(transcriptNode, h("p", { lang: transcript.language, dir: "auto" }, shownText), failure?.mayRetry && again);
     };
 
     let wasPlaying = false;
