@@ -1,12 +1,14 @@
 """Two people with a browser each, against the real binary."""
 
 import contextlib
+import datetime
 import pathlib
 import subprocess
 import time
 
 import pytest
 from selenium.common.exceptions import WebDriverException
+from switchboard_tests.browsers import looks
 from switchboard_tests.browsers.browser import Browser
 from switchboard_tests.browsers.pages import WORDS, Person, connect, together
 from switchboard_tests.browsers.server import Server, default_binary
@@ -22,10 +24,15 @@ exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
 
 
 def pytest_addoption(parser):
-    here = pathlib.Path(__file__).parent
     parser.addoption("--binary", default=str(default_binary()), help="the switchboard binary")
-    parser.addoption("--screenshots", default=str(here / "screenshots"), help="folder for the screenshots")
+    parser.addoption("--screenshots", help="folder for screenshots, of which none are taken without it")
+    pair = ",".join(str(one) for one in looks.of_the_day(datetime.date.today()))
+    parser.addoption("--appearances", default=pair, help="of test_looks: all, or desk-light-ltr,phone-dark-rtl")
     parser.addoption("--url", help="use a running server (tests that restart it are skipped)")
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    terminalreporter.write_line(f"appearances of test_looks: {config.getoption('--appearances')}")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -108,12 +115,14 @@ def proxy(server):
 @pytest.fixture
 def pictures(request):
     """Takes a picture of a screen: `pictures(person.browser, "name")`."""
-    folder = pathlib.Path(request.config.getoption("--screenshots"))
+    folder = request.config.getoption("--screenshots")
 
     def take(browser, name):
+        if not folder:
+            return
         # Transitions take at most a quarter of a second; nothing is asserted on screenshots.
         time.sleep(0.35)
-        browser.screenshot(folder / f"{name}.png")
+        browser.screenshot(pathlib.Path(folder) / f"{name}.png")
 
     return take
 

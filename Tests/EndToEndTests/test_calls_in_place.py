@@ -3,7 +3,7 @@ its conversation, and what is left of it there."""
 
 import pytest
 from switchboard_tests.browsers.browser import DESK, PHONE
-from switchboard_tests.browsers.chats import API, accessible, open_chat, texts, write
+from switchboard_tests.browsers.chats import API, open_chat, texts, write
 from switchboard_tests.browsers.pages import connect, together
 
 WIDE = (1400, 860)
@@ -19,7 +19,6 @@ def on_a_desk(browsers):
         one.resize(WIDE)
     yield
     for one in browsers:
-        one.set_dark(False)
         one.resize(DESK)
 
 
@@ -51,15 +50,7 @@ def address(person):
     return person.driver.execute_script("return location.hash")
 
 
-def looks(person, pictures, name):
-    for dark in (False, True):
-        person.browser.set_dark(dark)
-        pictures(person.browser, f"{name}-{'dark' if dark else 'light'}")
-        accessible(person, name)
-    person.browser.set_dark(False)
-
-
-def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat, pictures):
+def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat):
     ann, ben = people
     connect(ann, ben)
     ann.click("[data-action=shrink-call]")
@@ -68,7 +59,6 @@ def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat, pictures):
     write(ann, "from the call")
     says_last(ann, "from the call")
     ann.has_video()
-    looks(ann, pictures, "call-corner-desk")
 
     # It is moved by keys, and stays within the window.
     before = box(ann, "#call")
@@ -102,7 +92,7 @@ def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat, pictures):
     ann.gone("#call")
 
 
-def test_the_chat_of_a_call_is_beside_it(people, chat, pictures):
+def test_the_chat_of_a_call_is_beside_it(people, chat):
     ann, ben = people
     connect(ann, ben)
     ann.click("[data-action=call-chat]")
@@ -113,7 +103,6 @@ def test_the_chat_of_a_call_is_beside_it(people, chat, pictures):
     ann.has_video()
     call, thread = box(ann, "#call"), box(ann, ".thread")
     assert call[0] + call[2] <= thread[0] + 1 and call[2] > 500 and thread[2] > 500
-    looks(ann, pictures, "call-beside-desk")
     # Elsewhere it goes on in the corner, and its chat leads back.
     ann.go("settings")
     layout(ann, "corner")
@@ -129,7 +118,7 @@ def test_the_chat_of_a_call_is_beside_it(people, chat, pictures):
     ann.browser.wait("the page before", lambda: address(ann) != where)
 
 
-def test_on_a_phone_a_bar_leads_back_to_the_call(people, chat, pictures):
+def test_on_a_phone_a_bar_leads_back_to_the_call(people, chat):
     ann, ben = people
     connect(ann, ben)
     ann.browser.resize(PHONE)
@@ -140,7 +129,6 @@ def test_on_a_phone_a_bar_leads_back_to_the_call(people, chat, pictures):
     call, thread = box(ann, "#call"), box(ann, ".thread")
     assert call[1] == 0 and call[2] == PHONE[0] and call[3] < 80
     assert thread[1] >= call[3] and thread[1] + thread[3] <= PHONE[1]
-    looks(ann, pictures, "call-bar-phone")
     ann.click("#call .call-title")
     layout(ann, "full")
     ann.driver.back()
@@ -150,7 +138,7 @@ def test_on_a_phone_a_bar_leads_back_to_the_call(people, chat, pictures):
     ben.leave_call_screen()
 
 
-def test_members_join_a_call_from_its_conversation_and_find_its_recordings_there(people, pictures):
+def test_members_join_a_call_from_its_conversation_and_find_its_recordings_there(people):
     ann, ben = people
     # A call of two would end when one of them declines.
     cleo = API.of_new_user(ann.url, "Cleo Cole")
@@ -165,7 +153,6 @@ def test_members_join_a_call_from_its_conversation_and_find_its_recordings_there
     open_chat(ben, group)
     ben.find(".thread-head [data-action=join-call]")
     ben.find("#messages [data-action=join-record]")
-    looks(ben, pictures, "call-join-desk")
     ben.click(f"#row-{group} [data-action=join-call]")
     for person in (ann, ben):
         person.is_connected(limit=60)

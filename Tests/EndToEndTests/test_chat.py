@@ -2,12 +2,8 @@
 
 import pytest
 from selenium.webdriver.common.keys import Keys
-from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.chats import (
-    API,
-    accessible,
     menu,
-    open_chat,
     open_first,
     react,
     row,
@@ -197,91 +193,3 @@ def test_the_call_button_calls_the_other_one(chat):
     ben.answer("decline")
     ann.phase("ended")
     ann.leave_call_screen()
-
-
-@pytest.fixture(params=["desk", "phone", "dark", "dark-phone"])
-def look(request, browsers):
-    for one in browsers:
-        one.resize(PHONE if "phone" in request.param else DESK)
-        one.set_dark("dark" in request.param)
-    yield request.param
-    for one in browsers:
-        one.resize(DESK)
-        one.set_dark(False)
-
-
-def test_looks(look, people, pictures):
-    """Screenshots, and no violation that axe knows, on a desk and a phone, light and dark."""
-    ann, ben = people
-    start(ann, ben)
-    write(ann, "Hello Ben")
-    ben.go("chats")
-    ben.find("#inbox [data-action=accept]")
-    accessible(ben, f"a request, {look}")
-    pictures(ben.browser, f"{look}-chats-request")
-    open_first(ben)
-    ben.click(".thread-notice [data-action=accept]")
-    ben.find("#write")
-    write(ben, MARKUP)
-    write(ben, "A longer text that runs over more than one line: the width of a message on a phone can be seen.")
-    ann.find("#message-3")
-    react(ann, 3, "🎉")
-    menu(ann, 2, "reply")
-    write(ann, "Thank you")
-    ben.find("#message-4")
-
-    def types() -> bool:
-        # Who stops for three seconds is not shown any more, which a slow machine may miss.
-        ben.find("#write").send_keys("x")
-        return "is typing" in ann.text("#typing")
-
-    ann.browser.wait("Ben to type", types)
-    pictures(ann.browser, f"{look}-thread")
-    accessible(ann, f"a thread, {look}")
-    ann.click("#message-4 [data-action=message-menu]")
-    ann.find("#message-menu")
-    pictures(ann.browser, f"{look}-message-menu")
-    accessible(ann, f"the menu of a message, {look}")
-    ann.click("#message-menu [data-action=cancel]")
-    ann.click("[data-action=members]")
-    pictures(ann.browser, f"{look}-members")
-    accessible(ann, f"members, {look}")
-    ann.click("#members [data-action=close]")
-
-    # A group with a pin, a thread, somebody who wrote much, and what is unread.
-    first, second = API(ann), API(ben)
-    group = first.create("group", [second], name="Rome in spring")
-    root = second.say(group, "Shall we take the night train?", "It leaves at seven.", "Or we fly, and have a day more.")
-    first.say(group, "The train, please.", replyTo=root - 2)
-    second.say(group, f"<@{first.user}> then I book it.", thread=root)
-    first.ask("PUT", f"/v1/conversations/{group}/messages/{root}/pin")
-    second.say(group, "Done: two beds.", "Bring the good coffee.")
-    ann.go("chats")
-    row(ann, "Bring the good coffee.")
-    pictures(ann.browser, f"{look}-chats")
-    accessible(ann, f"the list, {look}")
-    ann.find("#chat-search").send_keys("train")
-    ann.says("#search-results [data-found=message] mark", "train")
-    pictures(ann.browser, f"{look}-search")
-    accessible(ann, f"a search, {look}")
-    open_chat(ann, group)
-    ann.find(".unread-from")
-    pictures(ann.browser, f"{look}-thread-group")
-    accessible(ann, f"the thread of a group, {look}")
-    ann.click("[data-action=open-thread]")
-    ann.says("#replies .replies", "then I book it.")
-    pictures(ann.browser, f"{look}-replies")
-    accessible(ann, f"replies, {look}")
-    ann.click("#replies [data-action=close]")
-    ann.find("#write").send_keys("Hi @")
-    ann.find(".mention-list [role=option]")
-    pictures(ann.browser, f"{look}-mentions")
-    accessible(ann, f"mentions, {look}")
-    ann.click("[data-action=send-later]")
-    pictures(ann.browser, f"{look}-send-later")
-    accessible(ann, f"sending later, {look}")
-    ann.press(Keys.ESCAPE)
-    ann.click("[data-action=members]")
-    ann.find("#members .rights")
-    pictures(ann.browser, f"{look}-group")
-    accessible(ann, f"the details of a group, {look}")

@@ -5,8 +5,7 @@ import uuid
 import numpy as np
 import pytest
 import zxingcpp
-from switchboard_tests.browsers.browser import DESK, PHONE
-from switchboard_tests.browsers.chats import API, accessible, menu, open_chat, row, shows
+from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows
 from switchboard_tests.browsers.pages import PASSWORD, SIGN_UP, Person, together
 from switchboard_tests.browsers.server import Server
 
@@ -41,7 +40,6 @@ def test_becoming_friends(pair):
     ann.driver.execute_script("document.getElementById('person').close()")
     ben.go("people")
     ben.says(".friend-requests .row", "We met in Rome")
-    accessible(ben, "a friend request")
     ben.click("[data-action=accept-friend]")
     ben.says(".friends .row", "Ann Abel")
     field = ann.find("#search")
@@ -91,7 +89,6 @@ def test_a_group_with_links_roles_and_rights(pair, apis):
     ben.click("[data-action=join-group]")
     ben.find("#write")
     ann.says("#members .row", "Ben Brook")
-    accessible(ann, "the details of a group")
 
     # Who may write.
     ann.find("#right-write").send_keys("Administrators")
@@ -147,7 +144,7 @@ return [...path.matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [Number(x), Numbe
 """
 
 
-def test_a_camera_reads_the_code_of_a_contact_link(pair, pictures):
+def test_a_camera_reads_the_code_of_a_contact_link(pair):
     ann, _ = pair
     ann.go("people")
     ann.click("[data-action=make-contact-link]")
@@ -159,15 +156,10 @@ def test_a_camera_reads_the_code_of_a_contact_link(pair, pictures):
         picture[y, x] = 0
     found = zxingcpp.read_barcodes(np.kron(picture, np.ones((4, 4), dtype=np.uint8)))
     assert [one.text for one in found] == [address]
-    accessible(ann, "the link")
-    for size, name in ((DESK, "desk"), (PHONE, "phone")):
-        ann.browser.resize(size)
-        pictures(ann.browser, f"contact-link-{name}")
-    ann.browser.resize(DESK)
     ann.click("#made-link [data-action=close]")
 
 
-def test_starred_messages_of_all_conversations_are_listed(pair, apis, pictures):
+def test_starred_messages_of_all_conversations_are_listed(pair, apis):
     ann, _ = pair
     first = apis[0].create("group", [apis[1]], name="First")
     notes = apis[0].create("self")
@@ -180,11 +172,6 @@ def test_starred_messages_of_all_conversations_are_listed(pair, apis, pictures):
     ann.says("#starred", "remember this")
     texts = [one.text for one in ann.all("#starred .row")]
     assert "remember this" in texts[0] and "the plan" in texts[1] and "First" in texts[1]
-    accessible(ann, "starred messages")
-    pictures(ann.browser, "starred-desk")
-    ann.browser.resize(PHONE)
-    pictures(ann.browser, "starred-phone")
-    ann.browser.resize(DESK)
     ann.click("#starred .row:first-child [data-action=unstar]")
     ann.browser.wait("one", lambda: len(ann.all("#starred .row")) == 1)
     ann.click("#starred .row a")

@@ -1,4 +1,5 @@
-"""The client in both pseudo-languages, on desk and phone: every text comes from the catalogue, and its layout holds.
+"""The client in the longer pseudo-language, on a phone: every text comes from the catalogue, and its layout holds. The
+screens in the one that is written from right to left are those of test_looks.
 
 Names and texts of people are Greek here: a Latin letter is then a text that is not in the catalogue.
 """
@@ -6,94 +7,34 @@ Names and texts of people are Greek here: a Latin letter is then a text that is 
 import uuid
 
 import pytest
+from switchboard_tests.browsers.audit import CLIPPED, KNOWN, UNTRANSLATED
 from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.chats import API, open_chat
 from switchboard_tests.browsers.pages import Person, together
 
+TAG = "en-XA"
 ANN, BEN, GROUP = "Άννα Αβελ", "Βεν Μπρουκ", "Το ταξίδι"
-# What is no text of the client: names of products, protocols, codecs and keys, and languages as `Intl` writes them.
-KNOWN = [
-    "Switchboard-Web 0.1.0", "Switchboard", "Chrome", "Linux", " on ", "Hello", "IPv4", "IPv6", "UDP", "TCP", "TLS",
-    "opus", "VP8", "VP9", "H264", "AV1", "host", "prflx", "srflx", "relay", "AM", "PM", "American English", "English",
-]  # fmt: skip
-
-UNTRANSLATED = """
-const [known] = arguments;
-// The names of months and days, and the word between the last two of a list.
-const dates = Array.from({ length: 12 }, (_, index) => new Date(2026, index, index + 1));
-const formats = ["long", "short"].flatMap((style) => [{ month: style }, { weekday: style }]);
-const intl = formats.flatMap((one) => dates.map((date) => new Intl.DateTimeFormat("en", one).format(date)));
-const found = new Set();
-const note = (text, what) => {
-    const rest = [...known, ...intl, "and"].reduce((left, one) => left.replaceAll(one, ""), text ?? "");
-    if (/[A-Za-z]{2}/.test(rest)) found.add(`${what}: ${text.trim()}`);
-};
-for (const element of document.body.querySelectorAll("*")) {
-    if (!element.checkVisibility({ visibilityProperty: true })) continue;
-    if (element.closest("time, svg, code, script, noscript, [lang]:not(html)")) continue;
-    const what = element.id || element.className || element.localName;
-    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) note(node.data, what);
-    const names = ["aria-label", "title", "placeholder", "alt", "aria-valuetext"];
-    for (const name of names) note(element.getAttribute(name), `${what} ${name}`);
-}
-return [...found];
-"""
-
-# What is cut off, or reaches out of the window, unless it scrolls or ends with an ellipsis.
-CLIPPED = """
-const found = new Set();
-const { scrollWidth } = document.documentElement;
-if (scrollWidth > innerWidth) found.add(`the page is ${scrollWidth} wide`);
-const scrolls = (element) => {
-    for (let one = element.parentElement; one; one = one.parentElement) {
-        if (getComputedStyle(one).overflowX !== "visible") return true;
-    }
-    return false;
-};
-const kinds = "button, a, label, h1, h2, h3, p, select, input, textarea, dt, dd, .card, .row";
-for (const element of document.body.querySelectorAll(kinds)) {
-    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".unseen, .skip")) continue;
-    const { left, right, width } = element.getBoundingClientRect();
-    if (width === 0) continue;
-    const text = element.textContent.trim().slice(0, 40);
-    const what = `${element.localName}.${element.className}#${element.id} ${text}`;
-    if ((left < -1 || right > innerWidth + 1) && !scrolls(element)) found.add(`${what}: from ${left} to ${right}`);
-    if (element.matches("input, select, textarea")) continue;
-    const { overflowX, display } = getComputedStyle(element);
-    if (overflowX === "visible" && display !== "inline" && element.scrollWidth > element.clientWidth + 1) {
-        found.add(`${what}: ${element.scrollWidth} in ${element.clientWidth}`);
-    }
-}
-return [...found];
-"""
-
 LEFT = "return document.querySelector(arguments[0]).getBoundingClientRect().left"
 
 
-@pytest.fixture(params=["en-XA", "ar-XB"])
-def tag(request):
-    return request.param
-
-
-@pytest.fixture(params=["desk", "phone"])
-def size(request, browsers):
+@pytest.fixture
+def phones(browsers):
     for one in browsers:
         one.keep_one_tab()
-        one.resize(DESK if request.param == "desk" else PHONE)
-    yield request.param
+        one.resize(PHONE)
+    yield browsers
     for one in browsers:
         one.resize(DESK)
 
 
 @pytest.fixture
-def check(tag, size, pictures):
+def check(pictures):
     """Looks at what a person sees."""
-    direction = "rtl" if tag == "ar-XB" else "ltr"
 
     def look(person, name, *known):
         root = "return [document.documentElement.lang, document.documentElement.dir]"
-        assert person.driver.execute_script(root) == [tag, direction]
-        pictures(person.browser, f"{tag}-{size}-{name}")
+        assert person.driver.execute_script(root) == [TAG, "ltr"]
+        pictures(person.browser, f"{TAG}-{name}")
         assert person.driver.execute_script(UNTRANSLATED, [*known, *KNOWN]) == [], name
         found = person.driver.execute_script(UNTRANSLATED, [*known, *KNOWN]), person.driver.execute_script(CLIPPED)
         assert found == ([], []), name
@@ -101,31 +42,31 @@ def check(tag, size, pictures):
     return look
 
 
-def choose(person, tag):
-    person.driver.execute_script("switchboard.preferences.set('language', arguments[0])", tag)
+def choose(person):
+    person.driver.execute_script("switchboard.preferences.set('language', arguments[0])", TAG)
     person.driver.refresh()
     script = "return document.documentElement.lang"
-    person.browser.wait("the language", lambda: person.driver.execute_script(script) == tag)
+    person.browser.wait("the language", lambda: person.driver.execute_script(script) == TAG)
 
 
 @pytest.fixture
-def pair(browsers, url, tag, size):
+def pair(phones, url):
     """Ann's page is in the pseudo-language."""
-    made = [Person(one, url, name) for one, name in zip(browsers, (ANN, BEN))]
+    made = [Person(one, url, name) for one, name in zip(phones, (ANN, BEN))]
     for one, name in zip(made, ("ann", "ben")):
         one.email = f"{name}-{uuid.uuid4().hex[:10]}@example.org"
     together(made, Person.sign_up)
-    choose(made[0], tag)
+    choose(made[0])
     made[0].is_in()
     yield made
-    together(browsers, lambda one: one.driver.get("about:blank"))
+    together(phones, lambda one: one.driver.get("about:blank"))
 
 
-def test_signing_up(browsers, url, tag, check):
+def test_signing_up(phones, url, check):
     """The language of the address is the one of this page alone."""
-    ann = Person(browsers[0], url, ANN)
-    browsers[0].open(url)
-    ann.driver.get(f"{url}/?language={tag}")
+    ann = Person(phones[0], url, ANN)
+    phones[0].open(url)
+    ann.driver.get(f"{url}/?language={TAG}")
     ann.find("#sign-in-form")
     check(ann, "sign-in")
     ann.click("#to-sign-up")
@@ -136,7 +77,7 @@ def test_signing_up(browsers, url, tag, check):
     assert ann.text("#sign-in-form [type=submit]") == "Sign in"
 
 
-def test_pages(pair, tag, size, check):
+def test_pages(pair, check):
     ann, ben = pair
     one, other = API(ann), API(ben)
     direct = one.create("direct", [other])
@@ -153,9 +94,6 @@ def test_pages(pair, tag, size, check):
     open_chat(ann, direct)
     ann.find(f"#message-{reply}")
     check(ann, "thread")
-    if size == "desk":
-        bar, side, main = (ann.driver.execute_script(LEFT, one) for one in (".bar", ".chat-list", ".chat-main"))
-        assert (bar > side > main) if tag == "ar-XB" else (bar < side < main)
     ann.click(f"#message-{reply} [data-action=message-menu]")
     check(ann, "message-menu")
     ann.press("\ue00c")
@@ -189,7 +127,7 @@ def test_pages(pair, tag, size, check):
     check(ann, "connection-test")
 
 
-def test_calls(pair, tag, check):
+def test_calls(pair, check):
     ann, ben = pair
     direct = API(ann).create("direct", [API(ben)])
     open_chat(ben, direct)
@@ -244,6 +182,9 @@ def test_choosing_a_language(browsers, url):
     ann.driver.get(f"{url}/#/c/{notes}")
     ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half a thought")
     assert ann.driver.execute_script(language)[:2] == ["ar-XB", "rtl"]
+    parts = (".bar", ".chat-list", ".chat-main")
+    bar, side, main = (ann.driver.execute_script(LEFT, one) for one in parts)
+    assert bar > side > main
     ann.go("settings")
     ann.click("#setting-language option[value=en]")
     ann.says("h1", "Settings")

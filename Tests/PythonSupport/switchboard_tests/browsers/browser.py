@@ -19,6 +19,7 @@ from switchboard_tests.browsers.frames import LOGGING, PageFrames
 T = TypeVar("T")
 
 DESK = (1280, 800)
+TABLET = (1024, 768)
 PHONE = (390, 844)
 
 FLAGS = [
@@ -171,17 +172,17 @@ class Browser:
     # The window
 
     def resize(self, size: tuple[int, int]) -> None:
-        phone = size == PHONE
+        mobile = size in (PHONE, TABLET)
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
-            {"width": size[0], "height": size[1], "deviceScaleFactor": 2 if phone else 1, "mobile": phone},
+            {"width": size[0], "height": size[1], "deviceScaleFactor": 2 if size == PHONE else 1, "mobile": mobile},
         )
 
-    def set_dark(self, dark: bool) -> None:
-        value = "dark" if dark else "light"
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": value}]}
-        )
+    def set_dark(self, dark: bool, **more: str) -> None:
+        """`more` are other media features, with underscores for the hyphens: `forced_colors="active"`."""
+        features = {"prefers_color_scheme": "dark" if dark else "light"} | more
+        listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": listed})
 
     def screenshot(self, path: str | pathlib.Path) -> None:
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)

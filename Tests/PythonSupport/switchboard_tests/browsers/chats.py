@@ -43,6 +43,11 @@ class API:
         response.raise_for_status()
         return response.json() if response.content else {}
 
+    def upload(self, path: str, file: bytes, headers: dict[str, str]) -> dict[str, Any]:
+        response = self._client.post(path, content=file, headers=headers)
+        response.raise_for_status()
+        return response.json()
+
     def create(self, kind: str, others: Sequence[API] = (), **more: Any) -> str:
         """A conversation; all of the others accept it."""
         body = {"clientID": str(uuid.uuid4()), "kind": kind, "members": [one.user for one in others], **more}

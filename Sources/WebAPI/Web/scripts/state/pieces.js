@@ -39,6 +39,12 @@ export function linkAddress(text) {
     } catch { return undefined; }
 }
 
+const EMOJI = "\\p{Extended_Pictographic}(?:\\ufe0f|\\p{Emoji_Modifier})*";
+const FEW_EMOJI = new RegExp(`^(?:(?:${EMOJI}(?:\\u200d${EMOJI})*|\\p{Regional_Indicator}{2})\\s*){1,3}$`, "u");
+
+/** Whether a text is nothing but one to three emoji, which are shown large. */
+export const isFewEmoji = (text) => FEW_EMOJI.test(text.trim());
+
 // Bidirectional controls, zero-width characters and other invisible ones. Joiners are also part of emoji and of words.
 const INVISIBLE = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]/gu;
 const JOINERS = new Set(["\u200c", "\u200d"]);

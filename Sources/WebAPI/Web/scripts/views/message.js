@@ -7,7 +7,7 @@ import { dayText, recordText, timeText, voiceText, whenText } from "../format.js
 import { t } from "../language/texts.js";
 import { noticeParts } from "../notices.js";
 import { decoded } from "../state/mentions.js";
-import { plainText } from "../state/pieces.js";
+import { isFewEmoji, plainText } from "../state/pieces.js";
 import { receiptOf } from "../state/receipts.js";
 import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
@@ -89,7 +89,7 @@ export function content(thread, message) {
         made.update(message, Boolean(thread.state.listened[message.number]));
         return made.node;
     }
-    return h("div", { class: "text", dir: "auto" }, messageText(message, (user) => thread.nameOf(user)));
+    return h("div", { class: isFewEmoji(message.text ?? "") ? "text few-emoji" : "text", dir: "auto" }, messageText(message, (user) => thread.nameOf(user)));
 }
 
 function meta(thread, message, isOwn) {

@@ -1,0 +1,204 @@
+"""Screens of conversations: each function brings Ann's page into a state, and yields its name."""
+
+from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers.chats import menu, open_chat, row, row_menu
+
+
+def chats(stage):
+    ann = stage.ann
+    ann.go("chats")
+    row(ann, stage.words["team"])
+    ann.find("#inbox [data-action=accept]")
+    yield "chats"
+    ann.click("[data-filter=unread]")
+    yield "chats-unread"
+    ann.click("[data-filter=all]")
+    row_menu(ann, stage.group, "mute")
+    ann.find("#mute")
+    yield "mute"
+
+
+def row_menus(stage):
+    ann = stage.ann
+    ann.go("chats")
+    row(ann, stage.words["team"])
+    button = f"#row-{stage.group} [data-action=row-menu]"
+    ann.driver.execute_script("document.querySelector(arguments[0]).click()", button)
+    ann.find("#row-menu")
+    yield "row-menu"
+    ann.click("#row-menu [data-action=leave]")
+    ann.find("#ask")
+    yield "leave"
+
+
+def search(stage):
+    ann = stage.ann
+    ann.go("chats")
+    word = stage.words["texts"][3].split()[0][-6:].strip(",.")
+    ann.find("#chat-search").send_keys(word)
+    ann.find("#search-results [data-found=message] mark")
+    yield "search"
+    ann.find("#chat-search").send_keys("999")
+    ann.browser.wait("nothing", lambda: ann.text("#search-results") and not ann.all("#search-results .row"))
+    yield "search-nothing"
+
+
+def archive(stage):
+    ann = stage.ann
+    stage.one.ask("PATCH", f"/v1/conversations/{stage.notes}/members/me", {"archived": True})
+    ann.driver.execute_script("location.hash = '#/archive'")
+    ann.find(f"#row-{stage.notes}")
+    yield "archive"
+    stage.one.ask("PATCH", f"/v1/conversations/{stage.notes}/members/me", {"archived": False})
+    ann.gone(f"#row-{stage.notes}")
+    yield "archive-empty"
+
+
+def starred(stage):
+    stage.ann.go("starred")
+    stage.ann.find("#starred .row:nth-child(2)")
+    yield "starred"
+
+
+def switcher(stage):
+    stage.ann.press(Keys.CONTROL + "k")
+    stage.ann.find("#switcher .row")
+    yield "switcher"
+
+
+def group(stage):
+    """It opens where Ann has not read on, and is left as unread as before."""
+    ann = stage.ann
+    open_chat(ann, stage.group)
+    ann.find(f"#message-{stage.unread}")
+    ann.browser.wait("the record of the sound", lambda: ann.all("#messages .voice"))
+    yield "thread-unread"
+    open_chat(ann, stage.group, stage.root)
+    ann.find(f"#message-{stage.root}")
+    yield "thread-start"
+    open_chat(ann, stage.group, stage.code)
+    ann.find(f"#message-{stage.code}")
+    yield "thread-code"
+
+
+def message_menus(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.root)
+    ann.click(f"#message-{stage.root} [data-action=message-menu]")
+    ann.find("#message-menu")
+    yield "message-menu"
+    ann.click("#message-menu [data-action=other-emoji]")
+    yield "reactions-picker"
+    ann.click("#message-menu [data-action=reactions]")
+    ann.find("#message-reactions")
+    yield "reactions"
+    stage.escape()
+    menu(ann, stage.edited, "history")
+    ann.find("#message-history")
+    yield "edits"
+    stage.escape()
+    menu(ann, stage.mine, "info")
+    ann.find("#message-info")
+    yield "message-info"
+    stage.escape()
+    menu(ann, stage.edited, "forward")
+    ann.click("#conversation-picker .pick input")
+    yield "forward"
+    stage.escape()
+    menu(ann, stage.edited, "delete-all")
+    ann.find("#ask")
+    yield "delete"
+
+
+def replies(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.root)
+    ann.click("[data-action=open-thread]")
+    ann.find("#replies .reply")
+    yield "replies"
+
+
+def writing(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.root)
+    menu(ann, stage.root, "reply")
+    ann.find("#composer .about .quote")
+    yield "replying"
+    ann.click("[data-action=cancel-target]")
+    menu(ann, stage.edited, "edit")
+    yield "editing"
+    ann.find("#write").send_keys(Keys.ESCAPE)
+    ann.find("#write").send_keys(stage.words["hello"], " @")
+    ann.find(".mention-list [role=option]")
+    yield "mentions"
+    ann.find("#write").send_keys(Keys.BACKSPACE)
+    ann.click("[data-action=send-later]")
+    ann.find("#send-time")
+    yield "send-later"
+    ann.click("#send-time [data-later]")
+    ann.find("[data-action=scheduled]")
+    yield "scheduled-line"
+    ann.click("[data-action=scheduled]")
+    ann.find("#scheduled .row")
+    yield "scheduled"
+
+
+def recording(stage):
+    ann = stage.ann
+    open_chat(ann, stage.direct)
+    ann.click("[data-action=record]")
+    ann.find("#voice-composer[data-state=recording]")
+    yield "recording"
+    ann.click("[data-action=cancel-voice]")
+
+
+def details(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group)
+    ann.click("[data-action=members]")
+    ann.find("#members [data-link]")
+    yield "group-details"
+    ann.driver.execute_script("document.getElementById('right-write').scrollIntoView({ block: 'center' })")
+    yield "group-rights"
+    ann.click(f"#members [data-user='{stage.cem.user}'] [data-action=member-menu]")
+    ann.find("#member-menu")
+    yield "member-menu"
+    stage.escape()
+    ann.click("#members [data-action=make-link]")
+    ann.find("#new-link")
+    yield "new-link"
+    stage.escape()
+    ann.click("#members [data-action=rename]")
+    ann.find("#ask")
+    yield "rename"
+
+
+def other_threads(stage):
+    ann = stage.ann
+    open_chat(ann, stage.direct)
+    ann.find("#message-3")
+    yield "thread-of-two"
+    ann.click("[data-action=members]")
+    ann.find("#members #disappearing")
+    yield "details-of-two"
+    stage.escape()
+    open_chat(ann, stage.request)
+    ann.find(".thread-notice [data-action=accept]")
+    yield "request"
+    open_chat(ann, stage.notes)
+    ann.find("#message-1")
+    yield "notes"
+
+
+def new_chat(stage):
+    ann = stage.ann
+    ann.go("chats")
+    ann.click("[data-action=new-chat]")
+    ann.find("#picker .pick")
+    yield "new-chat"
+
+
+SCREENS = [
+    chats, row_menus, search, archive, starred, switcher, group, message_menus, replies, writing, recording, details,
+    other_threads, new_chat,
+]  # fmt: skip

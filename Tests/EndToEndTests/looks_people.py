@@ -1,0 +1,148 @@
+"""Screens of signing in, people and settings: each function brings Ann's page into a state, and yields its name."""
+
+from selenium.webdriver.common.keys import Keys
+from stage import next_week
+
+
+def welcome(stage):
+    ann = stage.ann
+    ann.browser.open(stage.url)
+    ann.driver.get(f"{stage.url}/?language={stage.language}")
+    ann.find("#sign-in-form")
+    yield "sign-in"
+    ann.click("#to-sign-up")
+    yield "sign-up"
+    ann.click("#sign-up-form [type=submit]")
+    ann.find("[aria-invalid]")
+    yield "sign-up-error"
+
+
+def empty(stage):
+    stage.sign_up()
+    ann = stage.ann
+    ann.go("chats")
+    ann.find(".empty [data-action=start-chat]")
+    yield "chats-empty"
+    ann.go("people")
+    ann.find(".empty")
+    yield "people-empty"
+    ann.go("history")
+    ann.find(".empty")
+    yield "history-empty"
+    ann.go("starred")
+    ann.find(".empty")
+    yield "starred-empty"
+
+
+def people(stage):
+    stage.write()
+    ann = stage.ann
+    ann.go("people")
+    ann.find(".friend-requests .row")
+    ann.find(".friends .row")
+    yield "people"
+    ann.click(".friend-requests .who")
+    ann.find("#person")
+    yield "person"
+    ann.click("#person [data-action=report]")
+    ann.find("#report")
+    yield "report"
+    stage.escape()
+    ann.click(".friends .who")
+    ann.click("#person [data-action=block]")
+    ann.find("#ask")
+    yield "block"
+    stage.escape()
+    ann.find("#search").send_keys("999")
+    ann.find(".empty")
+    yield "people-nobody"
+
+
+def group_call(stage):
+    ann = stage.ann
+    ann.go("people")
+    ann.click("[data-action=group-call]")
+    ann.click("#picks .pick input")
+    ann.find("#picker .chip")
+    yield "new-group-call"
+
+
+def links(stage):
+    ann = stage.ann
+    ann.go("people")
+    ann.click("[data-action=make-contact-link]")
+    ann.find("#link-address")
+    yield "contact-link"
+    stage.escape()
+    made = stage.other.ask("POST", "/v1/me/link")
+    ann.driver.execute_script("location.hash = arguments[0]", f"#/l/{made['token']}")
+    ann.find(".link-card [data-action=write]")
+    yield "link-of-a-person"
+    made = stage.one.ask("POST", f"/v1/conversations/{stage.group}/links", {"expiresAt": next_week()})
+    ann.driver.execute_script("location.hash = arguments[0]", f"#/l/{made['token']}")
+    ann.find(".link-card [data-action=join-group]")
+    yield "link-into-a-group"
+    ann.driver.execute_script("location.hash = '#/l/nothing'")
+    ann.find(".link-card a")
+    yield "link-broken"
+
+
+def settings(stage):
+    ann = stage.ann
+    ann.go("settings")
+    ann.find("#devices .row")
+    ann.find("#blocked .row")
+    # Each of its sections is in the picture.
+    for number, section in enumerate(ann.all(".settings > section")):
+        ann.driver.execute_script("arguments[0].scrollIntoView()", section)
+        if number % 3 == 0:
+            yield f"settings-{number}"
+    ann.click("[data-action=delete-account]")
+    ann.find("#deletion")
+    yield "delete-account"
+
+
+def help_for_keys(stage):
+    stage.ann.press("?")
+    stage.ann.find("#shortcuts")
+    yield "shortcuts"
+
+
+def diagnostics(stage):
+    stage.ann.go("diagnostics")
+    stage.ann.find("#verdict[aria-busy=false]", 60)
+    yield "diagnostics"
+
+
+def notification_hint(stage):
+    ann = stage.ann
+    ann.driver.execute_cdp_cmd("Browser.setPermission", {
+        "origin": stage.url, "permission": {"name": "notifications"}, "setting": "prompt"})  # fmt: skip
+    ann.driver.refresh()
+    ann.is_online()
+    ann.go("chats")
+    ann.find(".notification-hint")
+    yield "notification-hint"
+    ann.click(".notification-hint [data-action=no-notifications]")
+    ann.driver.execute_cdp_cmd("Browser.resetPermissions", {})
+
+
+def offline(stage):
+    ann = stage.ann
+    ann.go("chats")
+    ann.driver.execute_cdp_cmd("Network.enable", {})
+    ann.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+        "offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
+    ann.driver.execute_script("switchboard.realtime.reconnect?.()")
+    ann.find("#offline", 60)
+    yield "offline"
+    ann.driver.execute_script("location.hash = arguments[0]", f"#/c/{stage.direct}")
+    ann.find("#write").send_keys(stage.words["hello"], Keys.ENTER)
+    ann.find("#messages [data-outgoing=waiting]")
+    yield "offline-thread"
+    ann.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
+    ann.is_online(60)
+
+
+SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, notification_hint]

@@ -1,0 +1,94 @@
+"""Every screen of the web client in two of its twelve appearances, all of them with `--appearances all`.
+
+The two differ in size, theme and direction, and are those of the day: a run can be repeated, and six days see all.
+What has to hold of each screen is in `looks.faults`: no violation that axe-core knows, contrast included, nothing cut
+off, covered or too small to be hit, every text translated, and a name for whatever the accessibility tree lists as a
+control. With `--screenshots DIR` each screen is also written as a picture, with that tree beside it.
+"""
+
+import pathlib
+
+import looks_calls
+import looks_chats
+import looks_people
+import pytest
+from stage import Stage
+from switchboard_tests.browsers import audit, looks
+from switchboard_tests.browsers.browser import DESK
+
+SCREENS = [*looks_people.SCREENS, *looks_chats.SCREENS, *looks_calls.SCREENS]
+
+
+@pytest.fixture(scope="module", params=looks.DIRECTIONS)
+def stage(request, browsers, url):
+    for one in browsers:
+        one.keep_one_tab()
+    made = Stage(browsers, url, request.param)
+    yield made
+    made.leave()
+    for one in browsers:
+        one.resize(DESK)
+        one.set_dark(False)
+
+
+@pytest.fixture
+def appearances(request, stage):
+    found = looks.named(request.config.getoption("--appearances"))
+    wanted = [one for one in found if one.direction == stage.direction]
+    if not wanted:
+        pytest.skip(f"no appearance is {stage.direction}")
+    return wanted
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=[one.__name__ for one in SCREENS])
+def test_screen(screen, stage, appearances, request):
+    folder = request.config.getoption("--screenshots")
+    browser = stage.browsers[0]
+    found = []
+    looks.put_on(browser, appearances[0])
+    if screen not in (looks_people.welcome, looks_people.empty):
+        stage.reset()
+    for name in screen(stage):
+        for appearance in appearances:
+            looks.put_on(browser, appearance)
+            text, faults = looks.tree(browser)
+            if folder:
+                path = pathlib.Path(folder) / f"{name}-{appearance}"
+                browser.screenshot(path.with_suffix(".png"))
+                path.with_suffix(".txt").write_text(text)
+            faults += looks.faults(browser, appearance, *stage.latin)
+            found += [f"{name}, {appearance}: {one}" for one in faults]
+        looks.put_on(browser, appearances[0])
+    assert not found, "\n".join(found)
+
+
+# A desk whose page is shown at twice the size has half of the room.
+ZOOMED = (640, 400)
+OTHERS = [
+    looks_chats.chats, looks_chats.details, looks_chats.writing, looks_chats.other_threads, looks_people.settings,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", ["ltr"], indirect=True)
+@pytest.mark.parametrize("screen", OTHERS, ids=[one.__name__ for one in OTHERS])
+def test_at_twice_the_size_and_with_forced_colors(screen, stage, request):
+    folder = request.config.getoption("--screenshots")
+    browser, driver = stage.browsers[0], stage.driver
+    desk = looks.Appearance("desk", "light", "ltr")
+    found = []
+    looks.put_on(browser, desk)
+    stage.reset()
+    for name in screen(stage):
+        looks.put_on(browser, desk, forced_colors="active")
+        if folder:
+            browser.screenshot(pathlib.Path(folder) / f"{name}-forced-colors.png")
+        found += [f"{name}, forced colors: {one}" for one in driver.execute_script(audit.INDISTINCT)]
+        looks.put_on(browser, desk)
+        browser.resize(ZOOMED)
+        looks.settle(browser)
+        if folder:
+            browser.screenshot(pathlib.Path(folder) / f"{name}-zoomed.png")
+        for script in (audit.CLIPPED, audit.UNREACHABLE):
+            found += [f"{name}, at twice the size: {one}" for one in driver.execute_script(script)]
+        looks.put_on(browser, desk)
+    assert not found, "\n".join(found)
