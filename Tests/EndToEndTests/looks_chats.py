@@ -143,6 +143,14 @@ def writing(stage):
     yield "scheduled"
 
 
+def pins(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group)
+    ann.click("[data-action=pins]")
+    ann.find("#pins .row")
+    yield "pins"
+
+
 def recording(stage):
     ann = stage.ann
     open_chat(ann, stage.direct)
@@ -196,9 +204,14 @@ def new_chat(stage):
     ann.click("[data-action=new-chat]")
     ann.find("#picker .pick")
     yield "new-chat"
+    for found in ann.all("#picks .pick input")[:2]:
+        ann.click(f"#{found.get_attribute('id')}")
+    ann.click("#picker [data-choice=start]")
+    ann.find("#ask")
+    yield "new-group"
 
 
 SCREENS = [
-    chats, row_menus, search, archive, starred, switcher, group, message_menus, replies, writing, recording, details,
-    other_threads, new_chat,
+    chats, row_menus, search, archive, starred, switcher, group, message_menus, replies, writing, pins, recording,
+    details, other_threads, new_chat,
 ]  # fmt: skip

@@ -1,13 +1,13 @@
 """Screens of signing in, people and settings: each function brings Ann's page into a state, and yields its name."""
 
-from selenium.webdriver.common.keys import Keys
 from stage import next_week
+from switchboard_tests.browsers.chats import open_chat, write
 
 
 def welcome(stage):
     ann = stage.ann
-    ann.browser.open(stage.url)
-    ann.driver.get(f"{stage.url}/?language={stage.language}")
+    ann.browser.open(ann.url)
+    ann.driver.get(f"{ann.url}/?language={stage.language}")
     ann.find("#sign-in-form")
     yield "sign-in"
     ann.click("#to-sign-up")
@@ -117,7 +117,7 @@ def diagnostics(stage):
 def notification_hint(stage):
     ann = stage.ann
     ann.driver.execute_cdp_cmd("Browser.setPermission", {
-        "origin": stage.url, "permission": {"name": "notifications"}, "setting": "prompt"})  # fmt: skip
+        "origin": ann.url, "permission": {"name": "notifications"}, "setting": "prompt"})  # fmt: skip
     ann.driver.refresh()
     ann.is_online()
     ann.go("chats")
@@ -128,21 +128,21 @@ def notification_hint(stage):
 
 
 def offline(stage):
+    """Ann's page reaches the server through a proxy, unless the server is somebody else's."""
+    if not stage.proxy:
+        return
     ann = stage.ann
     ann.go("chats")
-    ann.driver.execute_cdp_cmd("Network.enable", {})
-    ann.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-        "offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
-    ann.driver.execute_script("switchboard.realtime.reconnect?.()")
-    ann.find("#offline", 60)
+    stage.proxy.cut()
+    ann.find("#offline", 40)
     yield "offline"
-    ann.driver.execute_script("location.hash = arguments[0]", f"#/c/{stage.direct}")
-    ann.find("#write").send_keys(stage.words["hello"], Keys.ENTER)
+    open_chat(ann, stage.direct)
+    write(ann, stage.words["hello"])
     ann.find("#messages [data-outgoing=waiting]")
     yield "offline-thread"
-    ann.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})  # fmt: skip
-    ann.is_online(60)
+    stage.proxy.restore()
+    ann.is_online(40)
+    ann.gone("#messages [data-outgoing]")
 
 
-SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, notification_hint]
+SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, notification_hint, offline]

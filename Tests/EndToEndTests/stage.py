@@ -44,11 +44,13 @@ WORDS = {
 class Stage:
     """Ann and Ben with a browser each, in whose pages nothing is open."""
 
-    def __init__(self, browsers, url, direction):
+    def __init__(self, browsers, url, direction, proxy=None):
         self.url, self.direction, self.words = url, direction, WORDS[direction]
+        self.proxy = proxy
         self.names = self.words["names"]
         self.browsers = browsers
-        self.ann, self.ben = [Person(one, url, name) for one, name in zip(browsers, self.names)]
+        urls = (proxy.url if proxy else url, url)
+        self.ann, self.ben = [Person(one, where, name) for one, where, name in zip(browsers, urls, self.names)]
         for person, name in zip((self.ann, self.ben), ("ann", "ben")):
             person.email = f"{name}-{uuid.uuid4().hex[:10]}@example.org"
         self.language = "ar-XB" if direction == "rtl" else "en"

@@ -15,17 +15,21 @@ import pytest
 from stage import Stage
 from switchboard_tests.browsers import audit, looks
 from switchboard_tests.browsers.browser import DESK
+from switchboard_tests.tcp_proxy import Proxy
 
 SCREENS = [*looks_people.SCREENS, *looks_chats.SCREENS, *looks_calls.SCREENS]
 
 
 @pytest.fixture(scope="module", params=looks.DIRECTIONS)
-def stage(request, browsers, url):
+def stage(request, browsers, url, server):
     for one in browsers:
         one.keep_one_tab()
-    made = Stage(browsers, url, request.param)
+    proxy = Proxy(server.port) if server else None
+    made = Stage(browsers, url, request.param, proxy)
     yield made
     made.leave()
+    if proxy:
+        proxy.close()
     for one in browsers:
         one.resize(DESK)
         one.set_dark(False)

@@ -66,3 +66,14 @@ def test_one_line(run):
         const { plainText } = await load("state/pieces.js");
         return plainText("a\\n <@u1>  b", [{ kind: "mention", start: 3, length: 5, user: "u1" }], () => "Ben");
     """) == "a @Ben b"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_few"),
+    [
+        ("🎉", True), ("❤️", True), ("👍🏽 👍", True), ("👩‍💻", True), ("🇦🇹🇮🇹", True), ("🎉🎉🎉", True),
+        ("🎉🎉🎉🎉", False), ("🎉 yes", False), ("1", False), ("#", False), ("", False), ("text", False),
+    ],
+)  # fmt: skip
+def test_a_few_emoji_are_large(call, text, is_few):
+    assert call("state/pieces.js", "isFewEmoji", text) == is_few

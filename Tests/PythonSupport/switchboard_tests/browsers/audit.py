@@ -107,7 +107,7 @@ for (const element of scope.querySelectorAll("a[href], button, input, select, te
     const { left, top, width, height } = element.getBoundingClientRect();
     const over = document.elementFromPoint(left + width / 2, top + height / 2);
     if (over && (element.contains(over) || over.contains(element))) continue;
-    if (over?.closest("label")?.control === element) continue;
+    if (over?.closest("label")?.control === element || over?.closest("[role=listbox]")) continue;
     const what = `${element.localName}.${element.className}#${element.id} “${element.textContent.trim().slice(0, 30)}”`;
     found.add(`${what} at ${Math.round(left)} ${Math.round(top)} is under ${over?.localName}.${over?.className}`);
 }
