@@ -40,7 +40,7 @@ export function redraw(root, ...children) {
 /** What an item is known by: its id, or what it is the item of. */
 const KEYS = ["user", "friend", "link", "conversation", "call", "held", "device", "session", "scheduled", "recording", "pinned", "number"];
 const ITEMS = ["[id]", ...KEYS.map((key) => `[data-${key}]`)].join();
-const CONTROLS = "a[href], button, input, select, textarea, summary";
+const CONTROLS = ["a[href]", "button", "input", "select", "textarea", "summary"].join();
 
 /** Remembers which control of an item has the focus; the result focuses its successor, or the one that took its turn. */
 export function focusIn(root) {
