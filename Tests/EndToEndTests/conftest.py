@@ -10,6 +10,8 @@ import pytest
 from selenium.common.exceptions import WebDriverException
 from switchboard_tests.browsers import looks
 from switchboard_tests.browsers.browser import Browser
+from switchboard_tests.browsers.chats import API, open_chat, shows
+from switchboard_tests.browsers.offline import KEPT
 from switchboard_tests.browsers.pages import WORDS, Person, connect, together
 from switchboard_tests.browsers.server import Server, default_binary
 from switchboard_tests.tcp_proxy import Proxy
@@ -110,6 +112,26 @@ def proxy(server):
     one = Proxy(server.port)
     yield one
     one.close()
+
+
+@pytest.fixture
+def pair(browsers, url, proxy):
+    """Ann, whose way to the server can be cut, and Ben: `(ann, ben, conversation)`, open at both."""
+    for one in browsers:
+        one.keep_one_tab()
+    people = zip(browsers, (proxy.url, url), ("Ann Abel", "Ben Brook"))
+    ann, ben = [Person(one, where, name).sign_up() for one, where, name in people]
+    conversation = API(ann).create("direct", [API(ben)])
+    for person in (ann, ben):
+        open_chat(person, conversation)
+        shows(person, "Hello")
+    # The page opens without the server from now on.
+    ann.browser.wait("the worker", lambda: ann.driver.execute_script(KEPT))
+    yield ann, ben, conversation
+    proxy.restore()
+    for one in browsers:
+        one.keep_one_tab()
+        one.driver.get("about:blank")
 
 
 @pytest.fixture

@@ -6,36 +6,10 @@ import uuid
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.chats import API, menu, open_chat, react, row_menu, shows, texts, write
+from switchboard_tests.browsers.offline import back, databases, is_saved, waiting
 from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.browsers.server import Server
 
-# The names of this origin's databases with the number of rows in each of their stores.
-DATABASES = """
-const [done] = arguments;
-const count = async (name) => {
-    const opening = indexedDB.open(name);
-    await new Promise((resolve) => { opening.onsuccess = resolve; });
-    const database = opening.result;
-    const counts = {};
-    for (const store of database.objectStoreNames) {
-        const request = database.transaction(store).objectStore(store).count();
-        counts[store] = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-    }
-    database.close();
-    return [name.split(".")[0], counts];
-};
-indexedDB.databases().then((list) => Promise.all(list.map(({ name }) => count(name))))
-    .then((all) => done(Object.fromEntries(all)), (error) => done(String(error)));
-"""
-# What the page has received of its conversation, and what is written on the disk.
-POSITIONS = """
-const [conversation, user, done] = arguments;
-const received = globalThis.switchboard.realtime.position(`conversation:${conversation}`) ?? null;
-indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } }) => {
-    const request = database.transaction("conversations").objectStore("conversations").get(conversation);
-    request.onsuccess = () => { database.close(); done([received, request.result?.position ?? null]); };
-};
-"""
 REFUSED = "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); };"
 # Every clock of the page is an hour ahead.
 AHEAD = """
@@ -55,48 +29,6 @@ realtime.request = (name, params) => {
     return request.call(realtime, name, params);
 };
 """
-KEPT = "return navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
-
-
-@pytest.fixture
-def pair(browsers, url, proxy):
-    """Ann, whose way to the server can be cut, and Ben: `(ann, ben, conversation)`, open at both."""
-    for one in browsers:
-        one.keep_one_tab()
-    people = zip(browsers, (proxy.url, url), ("Ann Abel", "Ben Brook"))
-    ann, ben = [Person(one, where, name).sign_up() for one, where, name in people]
-    conversation = API(ann).create("direct", [API(ben)])
-    for person in (ann, ben):
-        open_chat(person, conversation)
-        shows(person, "Hello")
-    # The page opens without the server from now on.
-    ann.browser.wait("the worker", lambda: ann.driver.execute_script(KEPT))
-    yield ann, ben, conversation
-    proxy.restore()
-    for one in browsers:
-        one.keep_one_tab()
-        one.driver.get("about:blank")
-
-
-def waiting(person, *want):
-    """Waits until these messages are shown as not sent yet."""
-    person.browser.wait(f"{want} to wait", lambda: [
-        one.text for one in person.all("#messages [data-outgoing=waiting] .text")] == list(want))
-
-
-def back(person, proxy):
-    """The server can be reached again."""
-    proxy.restore()
-    person.is_online(40)
-
-
-def is_saved(person, conversation):
-    """Waits until everything that was received of the thread is on the disk."""
-    def same():
-        received, written = person.driver.execute_async_script(POSITIONS, conversation, person.user)
-        return received is not None and received == written
-
-    person.browser.wait("the thread to be written", same)
 
 
 def test_what_was_not_sent_survives_a_reload(pair, proxy):
@@ -261,10 +193,6 @@ def test_the_server_is_killed_while_somebody_types(browsers, request, tmp_path):
         shows(ann, "half a thought")
     finally:
         own.stop()
-
-
-def databases(person):
-    return person.driver.execute_async_script(DATABASES)
 
 
 @pytest.mark.parametrize("where", ["another tab", "elsewhere"])

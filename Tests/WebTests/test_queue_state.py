@@ -87,6 +87,22 @@ def test_another_tab_changes_the_queue(run):
     assert run(script) == [["sent", "theirs", "new"], ["sending", "waiting", "waiting"], ["sent", "theirs", "new"]]
 
 
+def test_a_message_that_waits_is_written_anew_where_it_stands(run):
+    """But for what the server may have by its client id, a sound, or what is not on the disk yet."""
+    script = QUEUE + """
+        const made = (params, more) => ({ ...entry(q.MESSAGE, params), order: 1, state: "waiting", ...more });
+        const failed = made({ text: "a", replyTo: 3, draft: 2 }, { state: "failed", problem: "no" });
+        const [first, second] = [made({ text: "one" }), made({ text: "two" }, { order: 2 })];
+        const next = { ...first, ...q.revised(first, "uno", 99) };
+        return [q.revised(failed, "b", 99), [failed, first, made({ text: "a" }, { wasSent: true }), made({ text: "a" }, { state: "sending" }),
+            made({ text: "a" }, { order: undefined }), made({ file: "f" }), { ...entry("messages.star", { number: 1 }), order: 1 }].map(q.isRevisable),
+            names(q.reloaded([first, second], [next, second])), q.reloaded([first, second], [next, second])[1] === second,
+            names(q.reloaded([{ ...first, state: "sending" }, second], [next, second]))];
+    """
+    revised = {"params": {"text": "b", "replyTo": 3, "draft": 2}, "state": "waiting", "problem": None, "createdAt": 99}
+    assert run(script) == [revised, [True, True, False, False, False, False, False], ["uno", "two"], True, ["one", "two"]]
+
+
 @pytest.mark.parametrize(
     ("problem", "outcome"),
     [

@@ -93,6 +93,7 @@ export const english = {
         stopEditing: "Stop editing",
         doNotReply: "Do not reply",
         sentAlready: "A message that was sent cannot be sent later.",
+        mayBeSent: "It may have been sent already, so it can’t be changed now.",
         writeFirst: "Write the message first, and then choose its time.",
         placeholder: "Message",
         tooLong: "A message has at most {bytes} bytes.",

@@ -3,18 +3,19 @@
 // Everything is written to the disk before it is sent, and shown at once. Of the tabs of a browser one sends, in order for
 // each lane. Whatever ends a tab in the meantime, the same request with the same client id is sent again.
 
+import { serverInfo } from "./api.js";
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { randomID } from "./identity.js";
 import { t } from "./language/texts.js";
+import { OutboxLists } from "./outbox-lists.js";
+import { execute } from "./outbox-requests.js";
 import { Problem, errorMessage } from "./problems.js";
 import { realtime } from "./realtime.js";
-import { request } from "./requests.js";
 import * as queue from "./state/queue.js";
 import { channel } from "./store/channel.js";
 import { Sender } from "./store/sender.js";
 import { storage } from "./store/storage.js";
-import { uploadVoice } from "./voice.js";
 
 /** In so many lanes at a time: the server answers at most 64 requests of a session at once. */
 const MOST_SENDING = 8;
@@ -25,12 +26,13 @@ const MOST_SENDING = 8;
  */
 class Outbox extends Emitter {
     #entries = [];
-    #lists = new Map();
-    #shown = new WeakMap();
+    #lists = new OutboxLists();
     #sending = new Set();
     #paused = new Map();
     /** The client ids of what was removed here. */
     #gone = new Set();
+    /** Those of what was written here and has not been sent by this tab. */
+    #untried = new Set();
     #sender;
     #failures = 0;
     #timer;
@@ -60,24 +62,48 @@ class Outbox extends Emitter {
         this.#paused.clear();
         this.#sending.clear();
         this.#gone.clear();
+        this.#untried.clear();
         this.#set([]);
     }
 
     /** All entries of a conversation, in their order: the same array while they are the same. */
-    entries(conversation) { return this.#lists.get(conversation)?.all ?? none; }
+    entries(conversation) { return this.#lists.all(conversation); }
     get all() { return this.#entries; }
     get waiting() { return queue.countWaiting(this.#entries); }
 
     /** The messages of a conversation that are not stored. */
-    list(conversation) { return this.#lists.get(conversation)?.messages ?? none; }
+    list(conversation) { return this.#lists.messages(conversation); }
 
     hasFailed(conversation) { return this.list(conversation).some((one) => one.state === "failed"); }
 
     /** Sends a message, `{text, file, blob, forward, replyTo, thread, draft}`, after what was written before it. Its client id is returned. */
     send(conversation, { blob, ...message }) {
         const clientID = randomID();
-        this.#add({ clientID, conversation, name: queue.MESSAGE, params: message, ...(blob && { blob }) });
+        // Online it is sent at once: the store learns that by the same write.
+        this.#add({ clientID, conversation, name: queue.MESSAGE, params: message, ...(blob && { blob }), ...(realtime.isOnline && { wasSent: true }) });
         return clientID;
+    }
+
+    /**
+     * Gives a message that waits or has failed another text, in its place. Resolves to whether that was possible: the server
+     * cannot have had the first one.
+     */
+    async revise(clientID, text) {
+        const entry = this.#entries.find((one) => one.clientID === clientID);
+        if (!entry || !queue.isRevisable(entry)) return false;
+        const turn = this.#turn;
+        const revised = (one) => queue.isRevisable(one) ? queue.revised(one, text, Date.now()) : {};
+        this.#update(clientID, revised(entry), false);
+        const kept = await storage.queue.change(entry, revised);
+        if (turn !== this.#turn) return false;
+        channel.post("queue", credentials.user.id);
+        if (kept?.params.text !== text) {
+            // Another tab has begun to send it, or removed it.
+            if (kept) this.#update(clientID, kept, false); else this.#set(queue.removed(this.#entries, clientID), entry.conversation);
+            return false;
+        }
+        this.#claim(true);
+        return true;
     }
 
     /** A change of something in a conversation. Of those with the same key that wait the last is sent. */
@@ -104,6 +130,7 @@ class Outbox extends Emitter {
         const turn = this.#turn;
         const { entries, entry, replaced } = queue.added(this.#entries, { ...values, createdAt: Date.now() });
         this.#set(entries, entry.conversation);
+        this.#untried.add(entry.clientID);
         const order = await storage.queue.add(entry, replaced.flatMap((one) => one.order ?? []));
         if (turn !== this.#turn) return;
         // Another one may have taken its turn meanwhile.
@@ -130,6 +157,7 @@ class Outbox extends Emitter {
 
     async #erase(entry) {
         this.#gone.add(entry.clientID);
+        this.#untried.delete(entry.clientID);
         if (entry.order === undefined) return;
         await storage.queue.remove(entry.order);
         channel.post("queue", credentials.user?.id);
@@ -145,22 +173,8 @@ class Outbox extends Emitter {
 
     #set(entries, conversation) {
         this.#entries = entries;
-        const ids = new Set(entries.map((one) => one.conversation));
-        for (const id of [...this.#lists.keys()]) if (!ids.has(id)) this.#lists.delete(id);
-        for (const id of conversation === undefined ? ids : [conversation]) {
-            const all = entries.filter((one) => one.conversation === id);
-            if (all.length > 0) this.#lists.set(id, { all, messages: all.filter(queue.isMessage).map((one) => this.#message(one)) });
-        }
+        this.#lists.set(entries, conversation);
         this.emit("change", conversation);
-    }
-
-    /** What is shown of a message: the same object for the same entry. */
-    #message(entry) {
-        if (!this.#shown.has(entry)) {
-            const { clientID, params, blob, state, problem } = entry;
-            this.#shown.set(entry, { clientID, ...params, ...(blob && { file: clientID }), state, problem });
-        }
-        return this.#shown.get(entry);
     }
 
     // Sending
@@ -206,12 +220,16 @@ class Outbox extends Emitter {
     }
 
     /** Resolves to whether the next one may follow. */
-    async #sendOne(entry, turn) {
+    async #sendOne(next, turn) {
+        let entry = next;
         if (queue.isTooOld(entry, Date.now())) return this.#refuse(entry, t("connection.tooOld"));
-        this.#update(entry.clientID, { state: "sending" }, false);
-        if ("textVersion" in entry.params) this.#update(entry.clientID, { wasSent: true });
+        const isFirst = !entry.wasSent || this.#untried.has(entry.clientID);
         try {
-            const result = await this.#execute(entry);
+            entry = await this.#begin(entry);
+            if (turn !== this.#turn) return false;
+            // It was removed meanwhile.
+            if (!entry) return true;
+            const result = await execute(entry, this.#failures);
             if (turn !== this.#turn) return false;
             this.#failures = 0;
             this.#finish(entry, result);
@@ -219,16 +237,24 @@ class Outbox extends Emitter {
             return true;
         } catch (error) {
             if (turn !== this.#turn) return false;
-            return this.#handleError(entry, error);
+            return this.#handleError(entry, error, isFirst);
         }
     }
 
-    async #execute({ clientID, conversation, name, params, blob }) {
-        const once = { timeout: 0, attempt: this.#failures };
-        if (name !== queue.MESSAGE) return request(name, { conversation, ...params }, once);
-        // The upload of a sound and its message have the same client id.
-        const message = blob ? { ...params, file: (await uploadVoice(blob, clientID, 0)).id } : params;
-        return request(name, { conversation, ...queue.sendBody({ clientID, ...message }) }, once);
+    /** Notes that the server may have it from now on, where that decides something. Resolves to it as it is now, or undefined. */
+    async #begin({ clientID, wasSent }) {
+        const find = () => this.#entries.find((one) => one.clientID === clientID);
+        // A request that fails may have arrived. This one may arrive: what waits can be changed while there is no server.
+        if (!wasSent && !realtime.isOnline && queue.isMessage(find())) await serverInfo();
+        const entry = find();
+        if (!entry) return undefined;
+        this.#update(clientID, { state: "sending" }, false);
+        this.#untried.delete(clientID);
+        if (wasSent || !queue.isChangeable(entry)) return entry;
+        const kept = await storage.queue.change(entry, () => ({ wasSent: true }));
+        if (kept) this.#update(clientID, { params: kept.params, wasSent: true }, false);
+        else this.#set(queue.removed(this.#entries, clientID), entry.conversation);
+        return kept && { ...entry, params: kept.params, wasSent: true };
     }
 
     #finish(entry, result, isOwn = true) {
@@ -239,9 +265,10 @@ class Outbox extends Emitter {
         else this.#set(queue.removed(this.#entries, entry.clientID), entry.conversation);
     }
 
-    #handleError(entry, error) {
+    #handleError(entry, error, isFirst) {
         const outcome = error instanceof Problem ? queue.afterError(error) : "refuse";
-        if (outcome === "refuse") return this.#refuse(entry, errorMessage(error));
+        // What the server has refused at once it does not have.
+        if (outcome === "refuse") return this.#refuse(entry, errorMessage(error), isFirst && { wasSent: false });
         this.#update(entry.clientID, { state: "waiting" }, false);
         if (outcome === "stop") return false;
         const pause = Math.max(error.retryAfter ?? 0, queue.pauseAfter(this.#failures));
@@ -257,8 +284,8 @@ class Outbox extends Emitter {
     }
 
     /** A message stays, with why; of anything else only that is said. */
-    #refuse(entry, text) {
-        if (queue.isMessage(entry)) this.#update(entry.clientID, { state: "failed", problem: text });
+    #refuse(entry, text, more) {
+        if (queue.isMessage(entry)) this.#update(entry.clientID, { state: "failed", problem: text, ...more });
         else {
             this.#remove(entry.clientID);
             if (!queue.isMark(entry)) this.emit("refused", { entry, text });
@@ -266,7 +293,5 @@ class Outbox extends Emitter {
         return true;
     }
 }
-
-const none = Object.freeze([]);
 
 export const outbox = new Outbox();

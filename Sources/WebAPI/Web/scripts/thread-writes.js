@@ -24,6 +24,9 @@ export class ThreadWrites extends Emitter {
         return outbox.send(this.id, message);
     }
 
+    /** Another text for a message that waits. Resolves to whether it was not sent before. */
+    revise(clientID, text) { return outbox.revise(clientID, text); }
+
     retry(clientID) { outbox.retry(this.id, clientID); }
     discard(clientID) { outbox.discard(this.id, clientID); }
 

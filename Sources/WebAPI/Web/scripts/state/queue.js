@@ -22,6 +22,16 @@ const LONGEST = 30 * 86_400_000;
 export const isMessage = (entry) => entry.name === MESSAGE;
 export const isMark = (entry) => entry.name === MARK;
 
+/** What waits may be given another text: a message, or the text of one. It matters whether the server may have it. */
+export const isChangeable = (entry) => isMessage(entry) || "textVersion" in entry.params;
+
+/** Whether a message can be written anew: its client id is the server's name for the first text that it gets. */
+export const isRevisable = (entry) => isMessage(entry) && entry.params.text !== undefined && !entry.wasSent
+    && entry.state !== "sending" && entry.order !== undefined;
+
+/** The values of a message that was written anew. */
+export const revised = (entry, text, now) => ({ params: { ...entry.params, text }, state: "waiting", problem: undefined, createdAt: now });
+
 /** No message waits for the response to a mark. */
 export const laneOf = ({ name, conversation }) => OWN.has(name) ? `own ${conversation}` : conversation;
 
@@ -34,7 +44,8 @@ export function reloaded(entries, stored) {
     const own = new Map(entries.map((one) => [one.clientID, one]));
     const next = restored(stored).map((one) => {
         const known = own.get(one.clientID);
-        return known && known.state !== "failed" && one.state !== "failed" ? known : one;
+        const isSame = known?.createdAt === one.createdAt && known.state !== "failed" && one.state !== "failed";
+        return isSame || known?.state === "sending" ? known : one;
     });
     const there = new Set(stored.map((one) => one.clientID));
     return [...next, ...entries.filter((one) => one.order === undefined && !there.has(one.clientID))];

@@ -67,6 +67,20 @@ export class QueueStore extends Emitter {
         }, { isStrict: true });
     }
 
+    /**
+     * Changes an entry by what it is on disk, where another tab may have changed or removed it: `change(entry)` returns the
+     * values. Resolves to the entry, or undefined if it was removed.
+     */
+    async change(entry, change) {
+        let result = { ...entry, ...change(entry) };
+        await this.#write(["entries"], async ({ entries }) => {
+            const known = await entries.get(entry.order);
+            result = known && { ...known, ...change(known) };
+            if (known) await entries.put(result);
+        }, { isStrict: true });
+        return result;
+    }
+
     async remove(order) { await this.#write(["entries"], ({ entries }) => { entries.delete(order); }); }
 
     async putDraft(draft) { await this.#write(["drafts"], ({ drafts }) => { drafts.put(draft); }); }

@@ -6,7 +6,7 @@ import { drafts } from "../drafts.js";
 import { t } from "../language/texts.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { isEmpty } from "../state/drafts.js";
-import { lastEditable, messageOf, othersIn } from "../state/thread.js";
+import { heldMessages, lastEditable, messageOf, othersIn } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { mentionList } from "./mention-list.js";
 import { quote } from "./message.js";
@@ -64,7 +64,8 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const showTarget = () => {
         const message = target.edit ?? target.reply;
         about.hidden = !message;
-        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? t("composer.editing") : t("composer.replyingTo")), quote(thread, message.number),
+        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? t("composer.editing") : t("composer.replyingTo")),
+            message.number && quote(thread, message.number),
             button({ name: "close", label: target.edit ? t("composer.stopEditing") : t("composer.doNotReply"), bare: true, class: "round quiet",
                 data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
     };
@@ -116,6 +117,13 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         setText("", []);
         return root ? {} : { draft: drafts.takeForSending(thread.id) };
     };
+    /** One that has been sent meanwhile is edited as any other. */
+    const revise = async ({ clientID }, words) => {
+        if (await thread.revise(clientID, words)) return true;
+        const stored = heldMessages(thread.state).findLast((one) => one.author === thread.me && one.clientID === clientID);
+        if (!stored) toast(t("composer.mayBeSent"), { error: true });
+        return Boolean(stored) && attempt(thread.edit(stored, words));
+    };
     const send = async () => {
         list.close();
         const { edit } = target;
@@ -125,7 +133,8 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             thread.send({ ...message, ...clear() });
             return onsend();
         }
-        if (await attempt(thread.edit(edit, message.text)) && target.edit === edit) setTarget({});
+        const isDone = edit.number ? await attempt(thread.edit(edit, message.text)) : await revise(edit, message.text);
+        if (isDone && target.edit === edit) setTarget({});
     };
     const schedule = async () => {
         const message = !target.edit && take();
@@ -150,7 +159,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             event.preventDefault();
             setTarget({});
         } else if (event.key === "ArrowUp" && field.value === "" && !target.edit && !root) {
-            const message = lastEditable(thread.state, thread.me);
+            const message = thread.outgoing.findLast((one) => one.isRevisable && !one.thread) ?? lastEditable(thread.state, thread.me);
             if (!message) return;
             event.preventDefault();
             setTarget({ edit: message });

@@ -96,7 +96,7 @@ export class Feed {
         const nodes = items.map((item) => this.#nodes.node(item.message.number, partsOf(this.#thread, item),
             () => messageItem(this.#thread, item, this.#actions)));
         const pending = this.#follows ? this.#thread.outgoing.filter((one) => one.thread === undefined).map((one) =>
-            this.#nodes.node(one.clientID, [one], () => outgoingItem(this.#thread, one))) : [];
+            this.#nodes.node(one.clientID, [one], () => outgoingItem(this.#thread, one, this.#actions))) : [];
         this.#nodes.sweep();
         const focused = focusedIn(this.#list);
         showNodes(this.#list, [...nodes, ...pending]);

@@ -148,7 +148,7 @@ function reactions(thread, message, canReact) {
 }
 
 /** A message that is not stored yet. */
-export function outgoingItem(thread, one) {
+export function outgoingItem(thread, one, actions) {
     const isFailed = one.state === "failed";
     return h("article", { class: "message own first last", id: `outgoing-${one.clientID}`, tabindex: "-1", "aria-label": isFailed ? t("message.notSentLabel") : t("message.sendingLabel"),
         data: { outgoing: one.state } },
@@ -161,5 +161,7 @@ export function outgoingItem(thread, one) {
                 : h("p", { class: "meta" }, h("span", { class: "mini-icon", role: "img", "aria-label": t("message.sending") }, icon("clock"))),
             isFailed && h("div", { class: "pair" },
                 button({ label: t("message.retry"), class: "small soft", data: { action: "retry" }, onclick: () => thread.retry(one.clientID) }),
-                button({ label: t("message.discard"), class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) })))));
+                button({ label: t("message.discard"), class: "small quiet", data: { action: "discard" }, onclick: () => thread.discard(one.clientID) }))),
+            button({ name: "more", label: t("message.ownActions"), bare: true, class: "round quiet act", tabindex: "-1",
+                data: { action: "message-menu" }, onclick: () => actions.outgoingMenu(one) })));
 }

@@ -9,6 +9,7 @@ import { composer } from "./composer.js";
 import { open } from "./dialogs.js";
 import { Nodes, redraw, show as showNodes } from "./keyed.js";
 import { content, outgoingItem } from "./message.js";
+import { showOutgoingMenu } from "./outgoing-menu.js";
 import { visible } from "./message-text.js";
 import { timeText, whenText } from "../format.js";
 
@@ -19,6 +20,7 @@ export function openReplies(thread, root, show) {
     const first = h("div", { class: "root" });
     const earlier = button({ label: t("replies.earlier"), class: "quiet wide", hidden: true, data: { action: "earlier-replies" }, onclick: () => attempt(load()) });
     const writing = composer(thread, { root });
+    const actions = { outgoingMenu: (one) => showOutgoingMenu(thread, one, writing.edit) };
     /** What pages have; of copies the thread's own may be newer. */
     const held = new Map();
     let rootMessage;
@@ -40,7 +42,7 @@ export function openReplies(thread, root, show) {
         const shown = [...held.values()].filter((one) => !hidden[one.number] && one.number !== root).sort((one, other) => one.number - other.number);
         const isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 60;
         showNodes(list, [...shown.map(node), ...thread.outgoing.filter((one) => one.thread === root).map((one) =>
-            nodes.node(one.clientID, [one], () => h("li", {}, outgoingItem(thread, one))))]);
+            nodes.node(one.clientID, [one], () => h("li", {}, outgoingItem(thread, one, actions))))]);
         nodes.sweep();
         rootMessage = messageOf(state, root) ?? rootMessage;
         if (rootMessage) {

@@ -19,6 +19,7 @@ import { invitation } from "./invitation.js";
 import { redraw } from "./keyed.js";
 import { showMenu } from "./message-menu.js";
 import { visible } from "./message-text.js";
+import { showOutgoingMenu } from "./outgoing-menu.js";
 import { pinsBar } from "./pins.js";
 import { openReplies } from "./replies.js";
 import { scheduledLine } from "./scheduled.js";
@@ -34,6 +35,7 @@ export function threadPage(id, number) {
         if (await attempt(async () => { isFound = await feed.showMessage(wanted); }) && !isFound) announce(t("thread.messageGone"));
     };
     const actions = {
+        outgoingMenu: (one) => showOutgoingMenu(thread, one, writing.edit),
         menu: (message) => showMenu(thread, message, actions),
         reply: (message) => writing.reply(message),
         edit: (message) => writing.edit(message),
