@@ -1,7 +1,10 @@
-"""Messages that wait for the server: they are written anew, and discarded."""
+"""What waits for the server: messages are written anew, and discarded; conversations are cleared, deleted and left, and
+friends made, once it is there again."""
+
+import uuid
 
 from selenium.webdriver.common.keys import Keys
-from switchboard_tests.browsers.chats import API, open_chat, shows, texts, write
+from switchboard_tests.browsers.chats import API, open_chat, row_menu, shows, texts, write
 from switchboard_tests.browsers.offline import back, is_saved, outgoing_menu, waiting
 
 
@@ -72,3 +75,90 @@ def test_a_message_that_was_refused_is_written_anew(pair):
     outgoing_menu(ben, "to all", "edit")
     write(ben, " of you")
     ben.browser.wait("the message", lambda: "to all of you" in texts(ben) and not ben.all("#messages [data-outgoing]"))
+
+
+def test_conversations_are_cleared_deleted_and_left_later(pair, proxy):
+    """What came meanwhile is not removed, and what was written in a group is sent before it is left."""
+    ann, ben, conversation = pair
+    own, other = API(ann), API(ben)
+    group = own.create("group", [other], name="Garden")
+    other.say(group, "Who has the spade?")
+    notes = own.create("self")
+    own.say(notes, "to be deleted")
+    open_chat(ben, group)
+    shows(ben, "Who has the spade?")
+    for one, text in ((notes, "to be deleted"), (group, "Who has the spade?")):
+        open_chat(ann, one)
+        shows(ann, text)
+        is_saved(ann, one)
+    proxy.cut()
+    write(ann, "It is in the shed.")
+    waiting(ann, "It is in the shed.")
+    row_menu(ann, group, "leave")
+    ann.click("#ask [data-choice=leave]")
+    # One may think better of it.
+    ann.click(".thread-notice [data-action=stay]")
+    ann.find("#composer:not([hidden])")
+    row_menu(ann, group, "leave")
+    ann.click("#ask [data-choice=leave]")
+    row_menu(ann, notes, "delete")
+    ann.click("#ask [data-choice=delete]")
+    row_menu(ann, conversation, "clear")
+    ann.click("#ask [data-choice=clear]")
+    other.say(conversation, "later")
+
+    def changed():
+        ann.says(".thread-notice", "You leave this group as soon as the server can be reached")
+        waiting(ann, "It is in the shed.")
+        ann.gone(f"#row-{notes}")
+        ann.says(f"#row-{conversation}", "No messages yet")
+
+    changed()
+    ann.driver.refresh()
+    changed()
+    back(ann, proxy)
+    shows(ben, "Who has the spade?", "It is in the shed.")
+    ben.says("#messages", "Ann Abel left.")
+    ann.says(".thread-notice", "You are not in this conversation any more.")
+    shows(ann, "Who has the spade?", "It is in the shed.")
+    open_chat(ann, conversation)
+    shows(ann, "later")
+    ann.gone(f"#row-{notes}")
+    assert notes not in {one["id"] for one in own.ask("GET", "/v1/inbox")["conversations"]}
+
+
+def test_friends_are_made_and_people_blocked_later(pair, proxy):
+    ann, ben, conversation = pair
+    own, other, third = API(ann), API(ben), API.of_new_user(ben.url, "Cem Can")
+    third.ask("POST", "/v1/friends", {"clientID": str(uuid.uuid4()), "user": own.user})
+    ann.go("people")
+    ann.says(".friend-requests .row", "Cem Can")
+    ann.search_for(ben)
+    proxy.cut()
+    ann.click("[data-action=accept-friend]")
+    ann.says(".friends .row", "Cem Can")
+    ann.click("#people [data-action=person]")
+    ann.click("#person [data-action=ask-friend]")
+    ann.find("#field-answer").send_keys("We met in Rome")
+    ann.click("#ask [data-choice=save]")
+    ann.find("#person [data-action=cancel-friend]")
+    ann.driver.execute_script("document.getElementById('person').close()")
+    back(ann, proxy)
+    states = {third.user: "friend", other.user: "requested"}
+    ann.browser.wait("both friends", lambda: states == {
+        one["user"]["id"]: one["state"] for one in own.ask("GET", "/v1/friends")["friends"]})
+    ben.go("people")
+    ben.says(".friend-requests .row", "Ann Abel")
+    open_chat(ann, conversation)
+    proxy.cut()
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=block]")
+    ann.click("#ask [data-choice=block]")
+    ann.says(".thread-notice", "You have blocked this person.")
+    ann.driver.refresh()
+    ann.says(".thread-notice", "You have blocked this person.")
+    back(ann, proxy)
+    ann.browser.wait("the block", lambda: [one["id"] for one in own.ask("GET", "/v1/blocks")["users"]] == [other.user])
+    ann.click(".thread-notice [data-action=unblock]")
+    ann.gone(".thread-notice [data-action=unblock]")
+    ann.browser.wait("its end", lambda: own.ask("GET", "/v1/blocks")["users"] == [])

@@ -190,3 +190,59 @@ def test_how_a_conversation_is_kept_is_shown_at_once(run):
         return [next.rows, next.read, inboxWithPending(inbox, []) === inbox];
     """
     assert run(script) == [{"v": {"id": "v", "membership": {"pinned": True}}}, {"v": 4}, True]
+
+
+CLEARED = """
+    const { friendsWithPending, inboxWithPending } = await load("state/pending.js");
+    const entry = (name, params, more) => ({ name, params, conversation: "v", state: "waiting", ...more });
+"""
+
+
+def test_what_is_cleared_or_deleted_is_hidden_up_to_what_was_seen(run):
+    """But no row under which something waits to be sent, or that has something new."""
+    script = CLEARED + """
+        const inbox = { rows: { v: { id: "v", lastMessage: { number: 4 }, unread: 2 }, w: { id: "w", lastMessage: { number: 9 } } }, read: {} };
+        const rows = (...entries) => inboxWithPending(inbox, entries).rows;
+        const deleted = entry("conversations.delete", { upTo: 4, for: "me" });
+        return [rows(entry("conversations.clear", { upTo: 4 })).v, rows(deleted).v.gone, rows(deleted, entry("messages.send", { text: "a" })).v.gone ?? false,
+            rows({ ...deleted, conversation: "w" }).w];
+    """
+    assert run(script) == [
+        {"id": "v", "lastMessage": None, "unread": 0, "mentions": 0}, True, False, {"id": "w", "lastMessage": {"number": 9}},
+    ]
+
+
+def test_a_thread_that_is_cleared_later(run):
+    script = PENDING + """
+        const cleared = p.withPending({ ...thread, first: 1, last: 2 }, [entry("conversations.clear", { upTo: 1 })], "me");
+        return [messageOf(cleared, 1) ?? null, messageOf(cleared, 2).text, shown(entry("members.leave", {})).isLeaving,
+            messageOf(shown(entry("members.leave", {})), 1).text];
+    """
+    assert run(script) == [None, "second", True, "first"]
+
+
+def test_friends_who_wait(run):
+    script = CLEARED + """
+        const user = (id) => ({ id, displayName: id });
+        const known = { state: { a: { user: user("a"), state: "received" }, b: { user: user("b"), state: "friend" } }, blocked: new Set(["x"]) };
+        const about = (name, id, more) => entry(name, { user: id }, { conversation: undefined, ...more });
+        const shown = (...entries) => {
+            const { state, blocked } = friendsWithPending(known, entries);
+            return [Object.fromEntries(Object.entries(state).map(([id, one]) => [id, one.state])), [...blocked]];
+        };
+        return [shown(about("friends.request", "c", { person: user("c") }), about("friends.accept", "a"), about("blocks.remove", "x")),
+            shown(about("friends.decline", "a"), about("blocks.add", "b"), about("friends.accept", "z")),
+            shown(about("friends.request", "a", { person: user("a") }), about("friends.remove", "a"))];
+    """
+    assert run(script) == [
+        [{"a": "friend", "b": "friend", "c": "requested"}, []], [{}, ["x", "b"]], [{"b": "friend"}, ["x"]],
+    ]
+
+
+def test_what_is_about_people_has_a_lane_of_its_own(run):
+    script = QUEUE + """
+        const lanes = [entry("friends.request", { user: "u" }, undefined, { conversation: undefined }), entry("blocks.add", { user: "u" }, undefined, { conversation: undefined }),
+            entry("conversations.clear", { upTo: 1 }), entry("members.leave", {}), entry(q.MESSAGE, { text: "a" })].map(q.laneOf);
+        return lanes;
+    """
+    assert run(script) == ["people", "people", "own v", "v", "v"]

@@ -797,6 +797,8 @@ export const english = {
         mustAccept: "They have to accept before you can write more than three messages.",
         blocked: "You have blocked this person. What they write does not reach you.",
         messageGone: "That message is not there any more.",
+        leaving: "You leave this group as soon as the server can be reached, after what you have written was sent.",
+        stay: "Stay",
         wantMessages: "Do you want to get messages from {name}?",
     },
     tile: {

@@ -1,76 +1,97 @@
-// The user's friends, requests to become some, and whom they have blocked, from the user's own stream.
+// The user's friends, requests to become some, and whom they have blocked, from the user's own stream. What the user does
+// waits in the queue, and is shown at once.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
+import { outbox } from "./outbox.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { applyFriends, withFriend, withoutFriend } from "./state/friends.js";
+import { friendsWithPending } from "./state/pending.js";
 
 /** Event: `change`. */
 class Friends extends Emitter {
-    /** By user. */
-    state = {};
-    blocked = new Set();
+    /** What the server has said: `{state, blocked}`. */
+    #known = { state: {}, blocked: new Set() };
+    /** The same with what waits in the queue: `{known, entries, all}`. */
+    #shown;
 
     constructor() {
         super();
         realtime.on("snapshot", ({ stream, data }) => {
             if (stream !== this.#stream) return;
-            this.#set(applyFriends(this.state, data.friends ?? []));
+            this.#set(applyFriends(this.#known.state, data.friends ?? []));
             this.#readBlocks();
         });
         realtime.on("change", ({ stream, type, data }) => {
             if (stream !== this.#stream) return;
-            if (type === "friend") this.#set(withFriend(this.state, data));
-            if (type === "friend.removed") this.#set(withoutFriend(this.state, data.user));
+            if (type === "friend") this.#set(withFriend(this.#known.state, data));
+            if (type === "friend.removed") this.#set(withoutFriend(this.#known.state, data.user));
             if (type === "block") this.#setBlocked(data.user, data.blocked);
         });
+        outbox.on("change", () => { if (outbox.entries() !== this.#shown?.entries) this.emit("change"); });
+        outbox.on("result", ({ entry, result }) => this.#applyResult(entry, result));
     }
+
+    /** By user. */
+    get state() { return this.#all.state; }
+    get blocked() { return this.#all.blocked; }
 
     /** `friend`, `requested`, `received`, or undefined. */
     stateOf(user) { return this.state[user]?.state; }
 
     isBlocked(user) { return this.blocked.has(user); }
 
-    async block(user) {
-        await request("blocks.add", { user });
-        this.#setBlocked(user, true);
-    }
+    block(user) { outbox.change(undefined, "blocks.add", { user }, `block ${user}`); }
+    unblock(user) { outbox.change(undefined, "blocks.remove", { user }, `block ${user}`); }
 
-    async unblock(user) {
-        await request("blocks.remove", { user });
-        this.#setBlocked(user, false);
-    }
-
-    /** The result of a request about a friend. */
-    apply(friend) { this.#set(withFriend(this.state, friend)); }
-
-    remove(user) { this.#set(withoutFriend(this.state, user)); }
+    /** Asks somebody, `{id, displayName}`, to become a friend. */
+    ask(person, note) { outbox.change(undefined, "friends.request", { user: person.id, ...(note && { note }) }, undefined, person); }
+    accept(user) { outbox.change(undefined, "friends.accept", { user }); }
+    decline(user) { outbox.change(undefined, "friends.decline", { user }); }
+    /** Ends a friendship, or takes one's own request back. */
+    remove(user) { outbox.change(undefined, "friends.remove", { user }); }
 
     /** Somebody else may sign in. */
     reset() {
-        this.blocked = new Set();
-        this.#set({});
+        this.#known = { state: {}, blocked: new Set() };
+        this.emit("change");
+    }
+
+    get #all() {
+        const entries = outbox.entries();
+        if (this.#shown?.known !== this.#known || this.#shown.entries !== entries) {
+            this.#shown = { known: this.#known, entries, all: friendsWithPending(this.#known, entries) };
+        }
+        return this.#shown.all;
+    }
+
+    /** Before the stream says so. */
+    #applyResult({ name, params }, result) {
+        if (result?.friend) this.#set(withFriend(this.#known.state, result.friend));
+        if (name === "friends.decline" || name === "friends.remove") this.#set(withoutFriend(this.#known.state, params.user));
+        if (name === "blocks.add" || name === "blocks.remove") this.#setBlocked(params.user, name === "blocks.add");
     }
 
     get #stream() { return `user:${credentials.user?.id}`; }
 
     #readBlocks() {
         request("blocks.list").then(({ users }) => {
-            this.blocked = new Set(users.map((one) => one.id));
+            this.#known = { ...this.#known, blocked: new Set(users.map((one) => one.id)) };
             this.emit("change");
         }).catch(() => {});
     }
 
     #setBlocked(user, isBlocked) {
-        if (this.blocked.has(user) === isBlocked) return;
-        this.blocked = new Set(this.blocked);
-        if (isBlocked) this.blocked.add(user); else this.blocked.delete(user);
+        if (this.#known.blocked.has(user) === isBlocked) return;
+        const blocked = new Set(this.#known.blocked);
+        if (isBlocked) blocked.add(user); else blocked.delete(user);
+        this.#known = { ...this.#known, blocked };
         this.emit("change");
     }
 
     #set(state) {
-        this.state = state;
+        this.#known = { ...this.#known, state };
         this.emit("change");
     }
 }

@@ -9,7 +9,7 @@ import { outbox } from "./outbox.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { applyArchivePage, applyInboxPage, applyInboxRows, applyInboxSnapshot, emptyInbox, notedRead } from "./state/inbox.js";
-import { inboxWithPending } from "./state/pending.js";
+import { clearedRow, inboxWithPending } from "./state/pending.js";
 
 const DELIVERY_DELAY = 400;
 
@@ -88,6 +88,13 @@ class Inbox extends Emitter {
     /** Changes how the user keeps a conversation. */
     keep(conversation, change) { outbox.change(conversation, "members.updateMe", change, `keep ${Object.keys(change).sort().join()}`); }
 
+    /** Removes for the user what they have seen of a conversation, and takes it off the list if it `isDeleted`. */
+    clear({ id, lastMessage }, { isDeleted = false } = {}) {
+        const upTo = lastMessage?.number ?? 0;
+        if (isDeleted) outbox.change(id, "conversations.delete", { upTo, for: "me" }, "delete");
+        else outbox.change(id, "conversations.clear", { upTo }, "clear");
+    }
+
     /** Everything up to a number was read, without having been on the screen. */
     markRead(conversation, number) {
         this.noteRead(conversation, number);
@@ -102,9 +109,13 @@ class Inbox extends Emitter {
         this.#deliveryTimer ??= setTimeout(() => this.#markDelivered(), DELIVERY_DELAY);
     }
 
-    /** How the user keeps a conversation, before its row comes. */
+    /** How the user keeps a conversation, and that it is cleared, before its row comes. */
     #applyResult({ name, conversation, params }, result) {
         const row = this.#known.rows[conversation];
+        if (row && ["conversations.clear", "conversations.delete"].includes(name)) {
+            const changed = clearedRow(row, params.upTo, name === "conversations.delete");
+            return this.#set({ ...this.#known, rows: { ...this.#known.rows, [conversation]: changed } });
+        }
         if (name !== "members.updateMe" || !row || !result?.membership) return;
         const membership = { ...row.membership };
         for (const field of Object.keys(params)) membership[field] = result.membership[field];

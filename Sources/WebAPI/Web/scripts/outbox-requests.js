@@ -7,7 +7,9 @@ import { uploadVoice } from "./voice.js";
 /** Sends it once; so many have failed before. Resolves to the result. */
 export async function execute({ clientID, conversation, name, params, blob }, failures) {
     const once = { timeout: 0, attempt: failures };
-    if (name !== queue.MESSAGE) return request(name, { conversation, ...params }, once);
+    if (name !== queue.MESSAGE) {
+        return request(name, { ...(conversation && { conversation }), ...params, ...(name === "friends.request" && { clientID }) }, once);
+    }
     // The upload of a sound and its message have the same client id.
     const message = blob ? { ...params, file: (await uploadVoice(blob, clientID, 0)).id } : params;
     return request(name, { conversation, ...queue.sendBody({ clientID, ...message }) }, once);

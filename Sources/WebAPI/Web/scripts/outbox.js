@@ -106,8 +106,15 @@ class Outbox extends Emitter {
         return true;
     }
 
-    /** A change of something in a conversation. Of those with the same key that wait the last is sent. */
-    change(conversation, name, params, key) { this.#add({ clientID: randomID(), conversation, name, params, key }); }
+    /**
+     * A change of something in a conversation, or about a person. Of those with the same key that wait the last is sent. Its
+     * client id is returned.
+     */
+    change(conversation, name, params, key, person) {
+        const clientID = randomID();
+        this.#add({ clientID, conversation, name, params, key, ...(person && { person }) });
+        return clientID;
+    }
 
     retry(conversation, clientID) {
         this.#update(clientID, { state: "waiting", problem: undefined, createdAt: Date.now() });

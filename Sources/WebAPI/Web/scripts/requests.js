@@ -67,7 +67,7 @@ const routes = {
     "conversations.get": conversation("GET"),
     "conversations.update": conversation("PATCH"),
     "conversations.delete": conversation("DELETE"),
-    "conversations.clear": conversation("POST", "/clear"),
+    "conversations.clear": conversation("POST", "/clear?upTo={upTo}"),
     "conversations.mark": conversation("POST", "/marks"),
     "conversations.handOver": conversation("POST", "/owner"),
     "members.add": conversation("POST", "/members"),

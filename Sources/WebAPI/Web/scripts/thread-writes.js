@@ -27,6 +27,9 @@ export class ThreadWrites extends Emitter {
     /** Another text for a message that waits. Resolves to whether it was not sent before. */
     revise(clientID, text) { return outbox.revise(clientID, text); }
 
+    /** Takes back that the user leaves, while that waits. */
+    stay() { for (const one of outbox.entries(this.id)) if (one.name === "members.leave" && one.state === "waiting") outbox.discard(this.id, one.clientID); }
+
     retry(clientID) { outbox.retry(this.id, clientID); }
     discard(clientID) { outbox.discard(this.id, clientID); }
 

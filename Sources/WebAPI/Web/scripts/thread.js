@@ -63,7 +63,7 @@ export class Thread extends ThreadWrites {
             realtime.on("listened", ({ stream }) => { if (stream === this.#stream) this.#noteFollowed(); }),
             realtime.on("state", (now) => this.#handleConnection(now)),
             outbox.on("change", (conversation = id) => { if (conversation === id) this.emit("change"); }),
-            outbox.on("result", ({ entry, result }) => { if (entry.conversation === id) this.#applyResult(result); }),
+            outbox.on("result", ({ entry, result }) => { if (entry.conversation === id) this.#applyResult(entry, result ?? undefined); }),
             inbox.on("change", () => this.#handleRow()),
             writers.on("change", (conversation) => { if (conversation === id) this.emit("writers"); }),
         ];
@@ -320,8 +320,12 @@ export class Thread extends ThreadWrites {
     apply({ conversation }) { if (conversation) this.#set(state.withConversation(this.#known, conversation)); }
 
     /** The result of an entry of the queue. */
-    #applyResult({ message, own, conversation, read } = {}) {
+    #applyResult({ name, params }, { message, own, conversation, read } = {}) {
         let next = this.#known;
+        if (["conversations.clear", "conversations.delete"].includes(name)) {
+            next = state.cleared(next, [{ from: params.upTo }]);
+            if (next !== this.#known) this.#held.noteSnapshot();
+        }
         if (message) next = state.withMessage(next, message);
         if (own) next = state.applyOwn(next, [own]);
         if (conversation) next = state.withConversation(next, conversation);

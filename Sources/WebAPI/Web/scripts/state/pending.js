@@ -4,7 +4,9 @@
 
 import { withMessages } from "./blocks.js";
 import { withoutContent } from "./disappearing.js";
-import { messageOf, reactionsOf } from "./thread.js";
+import { withFriend, withoutFriend } from "./friends.js";
+import { isMessage } from "./queue.js";
+import { cleared, messageOf, reactionsOf } from "./thread.js";
 
 const MENTION = /<@([0-9a-fA-F-]{36}|all)>/g;
 
@@ -27,6 +29,10 @@ const changes = {
     "messages.pin": (thread, { number }) => withPins(thread, (pins) => pins.includes(number) ? pins : [number, ...pins]),
     "messages.unpin": (thread, { number }) => withPins(thread, (pins) => pins.filter((one) => one !== number)),
     "messages.listen": (thread, { number }) => ({ ...thread, listened: { ...thread.listened, [number]: true } }),
+    "conversations.clear": (thread, { upTo }) => cleared(thread, [{ from: upTo }]),
+    "conversations.delete": (thread, { upTo }) => cleared(thread, [{ from: upTo }]),
+    // Nothing is hidden before the user has left: what they have written goes first, and the server may refuse it.
+    "members.leave": (thread) => ({ ...thread, isLeaving: true }),
     "conversations.mark": (thread, { read = 0 }) => read <= thread.read ? thread : { ...thread, read },
 };
 
@@ -61,9 +67,30 @@ function withPins(thread, change) {
 const mentionRanges = (text) => [...text.matchAll(MENTION)].map(({ 0: token, 1: user, index }) =>
     ({ kind: "mention", start: index, length: token.length, ...(user !== "all" && { user }) }));
 
+/** A row whose messages up to a number are cleared. One that is deleted is off the list, unless there is something new in it. */
+export function clearedRow(row, upTo, isDeleted) {
+    if ((row.lastMessage?.number ?? 0) > upTo) return row;
+    return { ...row, lastMessage: undefined, unread: 0, mentions: 0, ...(isDeleted && { gone: true }) };
+}
+
+/** The user's friends and whom they have blocked, `{state, blocked}`, with what waits. */
+export function friendsWithPending(known, entries) {
+    let { state, blocked } = known;
+    for (const { name, params: { user }, person } of entries) {
+        if (name === "friends.request" && person) state = withFriend(state, { user: person, state: state[user]?.state === "received" ? "friend" : "requested" });
+        if (name === "friends.accept" && state[user]) state = withFriend(state, { ...state[user], state: "friend" });
+        if (["friends.decline", "friends.remove", "blocks.add"].includes(name)) state = withoutFriend(state, user);
+        if (name === "blocks.add") blocked = new Set([...blocked, user]);
+        if (name === "blocks.remove") blocked = new Set([...blocked].filter((one) => one !== user));
+    }
+    return { state, blocked };
+}
+
 /** The list of conversations with how the user keeps them, and what they have read. */
 export function inboxWithPending(inbox, entries) {
     let next = inbox;
+    // What was written and is not sent has to be seen.
+    const written = new Set(entries.filter(isMessage).map((one) => one.conversation));
     for (const { name, conversation, params, state } of entries) {
         const row = next.rows[conversation];
         if (state === "failed") continue;
@@ -71,6 +98,9 @@ export function inboxWithPending(inbox, entries) {
             const membership = { ...row.membership, ...params };
             for (const field of ["muted", "receipts"]) if (membership[field] === null) delete membership[field];
             next = { ...next, rows: { ...next.rows, [conversation]: { ...row, membership } } };
+        } else if (["conversations.clear", "conversations.delete"].includes(name) && row) {
+            const changed = clearedRow(row, params.upTo, name === "conversations.delete" && !written.has(conversation));
+            next = { ...next, rows: { ...next.rows, [conversation]: changed } };
         } else if (name === "conversations.mark" && (next.read[conversation] ?? 0) < params.read) {
             next = { ...next, read: { ...next.read, [conversation]: params.read } };
         }

@@ -2,20 +2,21 @@
 //
 // An entry is one request. Entries of a lane are sent one after the other; one that was refused stays until somebody
 // looks at it, and those after it go on. A conversation has two lanes: how the user keeps it and what they have read, and
-// all that others see. A later entry with the key of one that waits takes its turn, such as a
+// all that others see. What is about people, and no conversation, has one. A later entry with the key of one that waits takes its turn, such as a
 // star that is taken back, so that days without a server leave no more than the last of each.
 
 /**
  * `order` is given by the store; an entry without one is not on disk yet. `state` is `waiting`, `sending` or `failed`;
  * `wasSent` says that the server may have it.
+ * `person` is who it is about, for what is shown of it.
  *
- * @typedef {{clientID: string, conversation: string, name: string, params: object, key?: string, blob?: Blob,
+ * @typedef {{clientID: string, conversation?: string, name: string, params: object, key?: string, blob?: Blob, person?: object,
  *     createdAt: number, order?: number, state: string, problem?: string, wasSent?: boolean}} Entry
  */
 
 export const MESSAGE = "messages.send";
 const MARK = "conversations.mark";
-const OWN = new Set([MARK, "members.updateMe"]);
+const OWN = new Set([MARK, "members.updateMe", "conversations.clear", "conversations.delete"]);
 /** An entry that nobody could send for so long is given up. */
 const LONGEST = 30 * 86_400_000;
 
@@ -33,7 +34,7 @@ export const isRevisable = (entry) => isMessage(entry) && entry.params.text !== 
 export const revised = (entry, text, now) => ({ params: { ...entry.params, text }, state: "waiting", problem: undefined, createdAt: now });
 
 /** No message waits for the response to a mark. */
-export const laneOf = ({ name, conversation }) => OWN.has(name) ? `own ${conversation}` : conversation;
+export const laneOf = ({ name, conversation = "people" }) => OWN.has(name) ? `own ${conversation}` : conversation;
 
 /** The queue as it was left: what was being sent may have arrived. Its client id makes a repetition harmless. */
 export const restored = (entries) => [...entries].sort((one, other) => one.order - other.order)

@@ -112,7 +112,7 @@ function receiptsField(thread, row) {
 function personItems(thread, item) {
     const person = Object.values(thread.state.people).find((one) => one.id !== thread.me && thread.state.members[one.id]);
     return h("div", { class: "items", hidden: !person || person.deleted }, person && [
-        friends.isBlocked(person.id) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(person.id)))
+        friends.isBlocked(person.id) ? item("unblock", "block", t("common.unblock"), () => friends.unblock(person.id))
             : item("block", "block", t("common.block"), () => blockUser(person), "quiet danger-text"),
         item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text")]);
 }

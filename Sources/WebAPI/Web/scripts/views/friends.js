@@ -6,7 +6,6 @@ import { whenText } from "../format.js";
 import { t } from "../language/texts.js";
 import { friendsIn } from "../state/friends.js";
 import { avatar } from "./avatar.js";
-import { acceptFriend, endFriend } from "./friend-actions.js";
 import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { showPerson } from "./person-card.js";
@@ -22,10 +21,10 @@ export function friendsSections(watched) {
         h("button", { type: "button", class: "who", onclick: () => showPerson(user) }, avatar(user),
             h("span", { class: "name" }, h("bdi", {}, visible(user.displayName)), h("span", { class: "state" }, note ? h("bdi", {}, visible(note)) : createdAt && whenText(createdAt)))),
         state === "received" ? h("span", { class: "pair" },
-            button({ label: t("common.accept"), class: "small primary", data: { action: "accept-friend", feature: "friends" }, "aria-label": t("common.acceptName", { name: user.displayName }), onclick: () => acceptFriend(user) }),
+            button({ label: t("common.accept"), class: "small primary", data: { action: "accept-friend", feature: "friends" }, "aria-label": t("common.acceptName", { name: user.displayName }), onclick: () => friends.accept(user.id) }),
             button({ label: t("common.decline"), class: "small quiet", data: { action: "decline-friend" }, "aria-label": t("common.declineName", { name: user.displayName }),
-                onclick: () => endFriend(user, "friends.decline") }))
-            : button({ label: t("common.cancel"), class: "small quiet", data: { action: "cancel-friend" }, "aria-label": t("friends.cancelName", { name: user.displayName }), onclick: () => endFriend(user) }));
+                onclick: () => friends.decline(user.id) }))
+            : button({ label: t("common.cancel"), class: "small quiet", data: { action: "cancel-friend" }, "aria-label": t("friends.cancelName", { name: user.displayName }), onclick: () => friends.remove(user.id) }));
 
     const draw = () => {
         const [received, requested, all] = ["received", "requested", "friend"].map((state) => friendsIn(friends.state, state));

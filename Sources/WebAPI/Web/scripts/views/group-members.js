@@ -69,7 +69,7 @@ function showMember(thread, member, person, details) {
                 t("members.handOverConsequence"), t("members.handOverNow"), () => thread.change("conversations.handOver", { user }))),
             isManager && member.role !== "owner" && item("remove-member", "signOut", t("members.removeFromGroup"), () => sure(t("members.removeName", { name: person.displayName }),
                 t("members.removeConsequence"), t("common.remove"), () => request("members.remove", { conversation: thread.id, user })), "quiet danger-text"),
-            friends.isBlocked(user) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(user)))
+            friends.isBlocked(user) ? item("unblock", "block", t("common.unblock"), () => friends.unblock(user))
                 : item("block", "block", t("common.block"), () => blockUser(person), "quiet danger-text"),
             item("report", "alert", t("common.report"), () => reportUser(person), "quiet danger-text")),
         button({ label: t("common.cancel"), class: "wide soft", onclick: () => dialog.close() }));

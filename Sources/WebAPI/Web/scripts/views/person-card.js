@@ -5,9 +5,8 @@ import { friends } from "../friends.js";
 import { format } from "../language/locale.js";
 import { t } from "../language/texts.js";
 import { avatar } from "./avatar.js";
-import { attempt } from "./attempt.js";
 import { open } from "./dialogs.js";
-import { acceptFriend, askFriend, endFriend } from "./friend-actions.js";
+import { askFriend } from "./friend-actions.js";
 import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { writeTo } from "./new-chat.js";
@@ -24,7 +23,7 @@ export function showPerson(user) {
         onclick: run });
     const draw = () => redraw(changing, [
         friendItem(user, item),
-        friends.isBlocked(user.id) ? item("unblock", "block", t("common.unblock"), () => attempt(friends.unblock(user.id)))
+        friends.isBlocked(user.id) ? item("unblock", "block", t("common.unblock"), () => friends.unblock(user.id))
             : item("block", "block", t("common.block"), () => { dialog.close(); blockUser(user); }, "quiet danger-text"),
         item("report", "alert", t("common.report"), () => { dialog.close(); reportUser(user); }, "quiet danger-text"),
     ]);
@@ -47,10 +46,10 @@ export function showPerson(user) {
 
 function friendItem(user, item) {
     switch (friends.stateOf(user.id)) {
-    case "friend": return item("end-friend", "people", t("person.endFriendship"), () => endFriend(user));
-    case "requested": return item("cancel-friend", "clock", t("person.cancelRequest"), () => endFriend(user));
-    case "received": return [item("accept-friend", "check", t("person.acceptRequest"), () => acceptFriend(user), "quiet", "friends"),
-        item("decline-friend", "close", t("person.declineRequest"), () => endFriend(user, "friends.decline"))];
+    case "friend": return item("end-friend", "people", t("person.endFriendship"), () => friends.remove(user.id));
+    case "requested": return item("cancel-friend", "clock", t("person.cancelRequest"), () => friends.remove(user.id));
+    case "received": return [item("accept-friend", "check", t("person.acceptRequest"), () => friends.accept(user.id), "quiet", "friends"),
+        item("decline-friend", "close", t("person.declineRequest"), () => friends.decline(user.id))];
     default: return item("ask-friend", "addPerson", t("person.askFriend"), () => askFriend(user), "quiet", "friends");
     }
 }

@@ -15,7 +15,8 @@ export async function blockUser(user) {
     const sure = await ask({ title: t("report.blockName", { name: user.displayName }), danger: true,
         text: t("report.blockConsequence"),
         choices: [{ value: "block", label: t("common.block") }] });
-    if (!sure || !await attempt(friends.block(user.id))) return false;
+    if (!sure) return false;
+    friends.block(user.id);
     toast(t("report.blocked", { name: user.displayName }));
     return true;
 }

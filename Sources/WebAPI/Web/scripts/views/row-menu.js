@@ -4,7 +4,7 @@ import { button, h, toast } from "../dom.js";
 import { whenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
-import { request } from "../requests.js";
+import { outbox } from "../outbox.js";
 import { isMuted, unreadOf } from "../state/inbox.js";
 import { muteChoices } from "../state/later.js";
 import { attempt } from "./attempt.js";
@@ -69,20 +69,28 @@ async function toggleUnread(row) {
 async function clear(row) {
     const sure = await ask({ title: t("rowMenu.clearName", { name: titleOf(row) }), danger: true, text: t("rowMenu.clearConsequence"),
         choices: [{ value: "clear", label: t("rowMenu.clearNow") }] });
-    if (sure) await attempt(request("conversations.clear", { conversation: row.id }));
+    if (sure) inbox.clear(row);
 }
 
 async function remove(row) {
     const sure = await ask({ title: t("rowMenu.deleteName", { name: titleOf(row) }), danger: true,
         text: t("rowMenu.deleteConsequence"),
         choices: [{ value: "delete", label: t("common.delete") }] });
-    if (sure && await attempt(request("conversations.delete", { conversation: row.id, for: "me" }))) leavePage(row);
+    if (!sure) return;
+    inbox.clear(row, { isDeleted: true });
+    leavePage(row);
 }
 
 async function leave(row) {
     const sure = await ask({ title: t("rowMenu.leaveSure"), danger: true, text: t("rowMenu.leaveConsequence"),
         choices: [{ value: "leave", label: t("rowMenu.leave") }] });
-    if (sure && await attempt(request("members.leave", { conversation: row.id }))) leavePage(row);
+    if (!sure) return;
+    const clientID = outbox.change(row.id, "members.leave", {}, "leave");
+    const stop = ["result", "refused"].map((event) => outbox.on(event, ({ entry, result }) => {
+        if (entry.clientID !== clientID) return;
+        stop.forEach((one) => one());
+        if (result !== undefined) leavePage(row);
+    }));
 }
 
 function leavePage({ id }) { if (location.hash.startsWith(`#/c/${id}`)) location.hash = "#/chats"; }

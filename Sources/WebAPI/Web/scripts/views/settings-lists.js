@@ -62,18 +62,17 @@ function sessionList(sessions, reload) {
 export function blockedSection() {
     const list = h("ul", { class: "rows flat", id: "blocked" });
     const nobody = h("p", { class: "hint" }, t("settings.nobodyBlocked"));
-    const load = async () => {
-        const { users } = await request("blocks.list");
+    const show = (users) => {
         nobody.hidden = users.length > 0;
         redraw(list, users.map((user) => h("li", { class: "row", data: { user: user.id } },
             h("div", { class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)),
             button({ label: t("common.unblock"), class: "small quiet", data: { action: "unblock" },
                 "aria-label": t("settings.unblockName", { name: user.displayName }),
-                onclick: (event) => busy(event.target.closest("button"), async () => {
-                    await friends.unblock(user.id);
-                    await load();
-                }, report) }))));
+                onclick: () => {
+                    friends.unblock(user.id);
+                    show(users.filter((one) => one !== user));
+                } }))));
     };
-    load().catch(report);
+    request("blocks.list").then(({ users }) => show(users)).catch(report);
     return section("blocked-people", t("settings.blockedPeople"), nobody, list);
 }

@@ -75,8 +75,9 @@ export function threadPage(id, number) {
     const drawNotice = (state, title, person) => {
         const isWaiting = state === "member" && person && thread.state.members[person.id]?.state === "invited";
         const isBlocked = Boolean(person) && friends.isBlocked(person.id);
-        writing.node.hidden = state !== "member" || Boolean(refusal);
-        const key = [state, title, isWaiting, isBlocked, refusal].join();
+        const { isLeaving } = thread.state;
+        writing.node.hidden = state !== "member" || Boolean(refusal) || Boolean(isLeaving);
+        const key = [state, title, isWaiting, isBlocked, isLeaving, refusal].join();
         if (notice.dataset.key === key) return;
         notice.dataset.key = key;
         redraw(notice, [
@@ -86,8 +87,10 @@ export function threadPage(id, number) {
             state === "left" && h("p", { class: "hint" }, t("thread.notMember")),
             refusal && state === undefined && h("p", { class: "hint" }, refusal),
             isWaiting && h("p", { class: "hint" }, t("thread.mustAccept")),
+            isLeaving && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.leaving")),
+                h("button", { type: "button", class: "small primary", data: { action: "stay" }, onclick: () => thread.stay() }, t("thread.stay"))),
             isBlocked && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.blocked")),
-                h("button", { type: "button", class: "small primary", data: { action: "unblock" }, onclick: () => attempt(friends.unblock(person.id)) }, t("common.unblock"))),
+                h("button", { type: "button", class: "small primary", data: { action: "unblock" }, onclick: () => friends.unblock(person.id) }, t("common.unblock"))),
         ]);
     };
 
