@@ -69,7 +69,7 @@ import Tokens
         _ = try await scratch.commands.endpoint(nil, secret: nil, of: ann.principal)
         scratch.advance(seconds: 1001)
         let problem = await problem { _ = try await scratch.commands.refresh(ann.refreshToken) }
-        #expect(problem?.detail.contains("expired") == true)
+        #expect(problem?.detail.contains("expired") == true && problem?.members["reason"] == "\"expired\"")
         #expect(try await scratch.commands.sessions(of: ann.principal).items.isEmpty)
         #expect(try await scratch.commands.devices(of: ann.principal).items.count == 1)
         #expect(try await scratch.commands.removeStale() == 3)

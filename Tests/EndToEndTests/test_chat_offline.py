@@ -195,9 +195,10 @@ def test_the_server_is_killed_while_somebody_types(browsers, request, tmp_path):
         own.stop()
 
 
-@pytest.mark.parametrize("where", ["another tab", "elsewhere"])
+@pytest.mark.parametrize("where", ["another tab", "elsewhere", "elsewhere while it was away"])
 def test_signing_out_erases_everything(pair, proxy, where):
-    ann, _, conversation = pair
+    """A server that ended the sign-in meanwhile says so when the page asks for another token."""
+    ann, ben, conversation = pair
     is_saved(ann, conversation)
     assert databases(ann)["cache"]["messages"] == 1
     if where == "another tab":
@@ -205,6 +206,15 @@ def test_signing_out_erases_everything(pair, proxy, where):
         ann.click("[data-action=sign-out]")
         ann.find("#sign-in-form")
         ann.browser.switch(first)
+    elif where == "elsewhere while it was away":
+        proxied, ann.url = ann.url, ben.url
+        other = API(ann)
+        ann.url = proxied
+        proxy.cut()
+        write(ann, "nobody reads this")
+        waiting(ann, "nobody reads this")
+        other.ask("DELETE", "/v1/sessions/current")
+        proxy.restore()
     else:
         ann.driver.execute_script("globalThis.switchboard.request('sessions.list').then(({ sessions }) => "
                                   "globalThis.switchboard.request('sessions.revoke', { session: sessions[0].id }))")

@@ -91,7 +91,7 @@ package struct SignInRecord: Hashable, Sendable {
 }
 
 /// Why a sign-in is over.
-package enum SignInEnd: String, Hashable, Sendable {
+package enum SignInEnd: String, Hashable, Sendable, CaseIterable {
     case signedOut = "signed_out"
     case revoked
     case passwordChanged = "password_changed"

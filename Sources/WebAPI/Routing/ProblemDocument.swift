@@ -1,3 +1,4 @@
+import Accounts
 package import Model
 
 extension Problem {
@@ -21,6 +22,9 @@ extension Problem {
         .required("detail", .text(), "What happened in this case."),
         .optional("field", .text(), "The member of the request that caused the problem."),
         .optional("retryAfter", .integer(), "Milliseconds after which the request may be retried."),
+        .optional(
+            "reason", .choice(RefreshRefusal.reasons),
+            "Of a refresh token that is refused: whether its session has expired, or was ended and how."),
         .optional("request", Schemas.requestID, "The request's id, as in `Switchboard-Request`."),
     ])
 }

@@ -6,8 +6,11 @@ extension Problem.Kind {
     var meaning: String {
         switch self {
         case .invalidRequest: "The request is malformed, or a value is not allowed; `field` names it."
-        case .unauthenticated: "The access token or key is missing, wrong, expired or revoked."
-        case .signInAgain: "The server was restored from a backup that does not have this session."
+        case .unauthenticated:
+            "The access token or key is missing, wrong, expired or revoked. For a refresh token `reason` says which: `expired` "
+                + "(`unknown` after a long time), or how the session was ended."
+        case .signInAgain:
+            "The server was restored from a backup that does not have this session; `reason` is `restored`."
         case .forbidden: "The user, or the key with its scopes and addresses, may not do this."
         case .notFound:
             "There is no such thing, or the user may not see it: the two are not told apart, so that nobody learns "
@@ -48,7 +51,8 @@ extension Problem.Kind {
         case .invalidRequest, .methodNotAllowed, .unsupportedMediaType, .upgradeRequired, .preconditionRequired:
             "Correct the request; repeating it as it is changes nothing."
         case .unauthenticated:
-            "Refresh the access token once and repeat the request. If the refresh fails too, have the user sign in."
+            "Refresh the access token once and repeat the request. If the refresh fails too, have the user sign in. Keep what "
+                + "they wrote for them if the session has only expired, and erase it if it was ended."
         case .signInAgain: "Have the user sign in."
         case .forbidden: "Do not repeat it. For a key, look at `switchboard key list`."
         case .notFound: "Remove it from what is shown."

@@ -67,7 +67,7 @@ extension AccountCommands {
             if signIn.endedAt != nil { return .rejected(Self.ended(because: signIn.endReason)) }
             switch verdict {
             case .unknown: return .rejected(Self.unknownRefreshToken)
-            case .expired: return .rejected(Problem(.unauthenticated, "This session has expired. Sign in again."))
+            case .expired: return .rejected(Self.expiredSession)
             case .reused, .unknownSinceRestore:
                 let reason: SignInEnd = verdict == .reused ? .reused : .restored
                 _ = try store.endSignIns(of: signIn.user, because: reason) { $0.id == signIn.id }
@@ -139,7 +139,10 @@ extension AccountCommands {
 
     static let wrong = Problem(.unauthenticated, "E-mail or password is wrong.")
     static let unknownRefreshToken = Problem(
-        .unauthenticated, "This refresh token is unknown.", field: "refreshToken")
+        .unauthenticated, "This refresh token is unknown.", field: "refreshToken",
+        members: RefreshRefusal.unknown.members)
+    static let expiredSession = Problem(
+        .unauthenticated, "This session has expired. Sign in again.", members: RefreshRefusal.expired.members)
 
     static func ended(because reason: SignInEnd?) -> Problem {
         let detail =
@@ -158,6 +161,8 @@ extension AccountCommands {
             case .revoked: "This session was ended from another one. Sign in again."
             case .signedOut, nil: "This session was signed out."
             }
-        return Problem(reason == .restored ? .signInAgain : .unauthenticated, detail)
+        return Problem(
+            reason == .restored ? .signInAgain : .unauthenticated, detail,
+            members: RefreshRefusal.ended(reason ?? .signedOut).members)
     }
 }

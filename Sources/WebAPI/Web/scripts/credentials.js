@@ -103,8 +103,8 @@ class Credentials extends Emitter {
     }
 }
 
-/** Nobody has ended the sign-in, by signing out or revoking it. */
-const isExpiry = ({ type, detail = "" }) => type === "sign_in_again" || /has expired|is unknown/.test(detail);
+/** Nobody has ended the sign-in, by signing out or revoking it, as far as the server says. */
+const isExpiry = ({ reason = "unknown" }) => ["expired", "unknown", "restored"].includes(reason);
 
 function exclusively(work) {
     return navigator.locks ? navigator.locks.request("switchboard.refresh", work) : work();

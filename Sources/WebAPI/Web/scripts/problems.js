@@ -18,6 +18,7 @@ export class Problem extends Error {
         this.detail = document.detail;
         this.retryAfter = document.retryAfter;
         this.winner = document.winner;
+        this.reason = document.reason;
     }
 
     /** The request was not rejected: it may be sent again. */
