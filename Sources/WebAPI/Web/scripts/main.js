@@ -1,6 +1,7 @@
 // Entry point: restores the sign-in, and shows the pages with calls and rings above them.
 
 import { exchange, serverInfo, signUp } from "./api.js";
+import { startAppearance } from "./appearance.js";
 import { calls } from "./calls.js";
 import { clockOffset, restoreClock } from "./clock.js";
 import { credentials } from "./credentials.js";
@@ -41,6 +42,7 @@ async function begin() {
     await Promise.all([endpoint.claim(), language.start()]);
     nameSkipLink();
     language.on("change", redraw);
+    startAppearance();
     showCalls(document.getElementById("stage"));
     showRings();
     calls.on("notice", (text) => {

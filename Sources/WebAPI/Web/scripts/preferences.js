@@ -7,6 +7,8 @@ const KEY = "switchboard.preferences";
 const defaults = {
     relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false, language: "",
     notifications: true, notificationText: true,
+    /** Empty as the browser says: `light` or `dark`, `small`, `large` or `larger`, `reduced` or `full`. */
+    theme: "", textSize: "", motion: "", enterSends: true,
 };
 
 class Preferences extends Emitter {

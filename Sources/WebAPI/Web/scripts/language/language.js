@@ -14,6 +14,14 @@ class Language extends Emitter {
     /** The one that the address of this page names, for a test or a developer. */
     #addressed = new URLSearchParams(location.search).get("language") ?? "";
     #offersPseudo = this.#addressed in pseudoLanguages;
+    /** The tag whose catalogue was asked for last. */
+    #wanted;
+
+    constructor() {
+        super();
+        // It was chosen in another tab.
+        preferences.on("language", () => this.#follow());
+    }
 
     /** What can be chosen: names by tag. */
     get choices() { return this.#offersPseudo || this.chosen in pseudoLanguages ? { ...languages, ...pseudoLanguages } : languages; }
@@ -36,6 +44,13 @@ class Language extends Emitter {
         this.emit("change");
     }
 
+    async #follow() {
+        if (this.#tag() === this.#wanted) return;
+        try { await this.#load(this.#tag()); } catch (error) { return console.info("without the catalogue of the language:", error.message); }
+        this.#mark();
+        this.emit("change");
+    }
+
     #tag(chosen = this.chosen) {
         const all = { ...languages, ...pseudoLanguages };
         if (chosen in all) return chosen;
@@ -44,10 +59,13 @@ class Language extends Emitter {
     }
 
     async #load(tag) {
+        this.#wanted = tag;
         if (tag === "en") return setLocale(tag);
         const response = await fetch(addresses[tag]);
         if (!response.ok) throw new Error(`${tag}: status ${response.status}`);
-        setLocale(tag, await response.json());
+        const texts = await response.json();
+        // Another one may have been chosen meanwhile.
+        if (this.#wanted === tag) setLocale(tag, texts);
     }
 
     #mark() {

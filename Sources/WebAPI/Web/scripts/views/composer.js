@@ -1,4 +1,4 @@
-// Writing a message: Enter sends, Shift and Enter begin a line, Escape ends an edit or a reply, and the arrow up in an
+// Writing a message: Enter sends unless the user wants a line from it, Shift and Enter begin a line, Ctrl and Enter send, Escape ends an edit or a reply, and the arrow up in an
 // empty field edits the last message. What is written is kept as a draft.
 
 import { button, h, toast } from "../dom.js";
@@ -6,6 +6,7 @@ import { drafts } from "../drafts.js";
 import { t } from "../language/texts.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { isEmpty } from "../state/drafts.js";
+import { preferences } from "../preferences.js";
 import { heldMessages, lastEditable, messageOf, othersIn } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { mentionList } from "./mention-list.js";
@@ -152,7 +153,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     field.addEventListener("keydown", (event) => {
         // An input method uses Enter and Escape while it composes a word. Safari ends it before the key, with this code.
         if (event.isComposing || event.keyCode === 229 || list.handleKey(event)) return;
-        if (event.key === "Enter" && !event.shiftKey) {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey || preferences.get("enterSends") && !event.shiftKey)) {
             event.preventDefault();
             send();
         } else if (event.key === "Escape" && (target.edit || target.reply)) {

@@ -13,6 +13,7 @@ import { avatar } from "./avatar.js";
 import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
 import { redraw } from "./keyed.js";
+import { appearanceSection } from "./settings-appearance.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { report, section } from "./settings-section.js";
 import { shortcutList } from "./shortcuts.js";
@@ -20,7 +21,7 @@ import { shortcutList } from "./shortcuts.js";
 export function settingsPage() {
     return {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languageSection(), callsSection(), privacySection(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
+            profileSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
     };
 }
