@@ -9,7 +9,8 @@ from switchboard_tests.browsers.pages import Person
 LOOK = """
 const style = getComputedStyle(document.documentElement);
 const button = getComputedStyle(document.querySelector("button") ?? document.body);
-return [style.backgroundColor, style.colorScheme, style.fontSize, button.transitionProperty === "none", document.documentElement.lang];
+const { lang } = document.documentElement;
+return [style.backgroundColor, style.colorScheme, style.fontSize, button.transitionProperty === "none", lang];
 """
 LIGHT, DARK = "rgb(246, 245, 241)", "rgb(16, 20, 22)"
 

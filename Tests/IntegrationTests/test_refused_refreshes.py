@@ -1,5 +1,5 @@
-"""Why a refresh token is refused: a client erases what it holds of a session that was ended, and keeps it after one that
-has only expired."""
+"""Why a refresh token is refused: a client erases what it holds of a session that was ended, and keeps it after one
+that has only expired."""
 
 from __future__ import annotations
 

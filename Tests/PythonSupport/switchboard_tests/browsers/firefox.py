@@ -56,8 +56,8 @@ class Element:
     def clear(self) -> None:
         self._say("ElementClear")
 
-    def send_keys(self, text: str) -> None:
-        self._say("ElementSendKeys", text=text)
+    def send_keys(self, *texts: str) -> None:
+        self._say("ElementSendKeys", text="".join(texts))
 
 
 class Driver:

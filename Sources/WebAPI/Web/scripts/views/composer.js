@@ -1,5 +1,5 @@
-// Writing a message: Enter sends unless the user wants a line from it, Shift and Enter begin a line, Ctrl and Enter send, Escape ends an edit or a reply, and the arrow up in an
-// empty field edits the last message. What is written is kept as a draft.
+// Writing a message: Enter sends, unless it is to begin a line, as Shift and Enter do; Ctrl and Enter always send. Escape
+// ends an edit or a reply, and the arrow up in an empty field edits the last message. What is written is kept as a draft.
 
 import { button, h, toast } from "../dom.js";
 import { drafts } from "../drafts.js";
