@@ -7,6 +7,12 @@ connections break, the server cannot resume a stream, and a page is closed, or e
 the end everything arrives, and the list and the threads are those of a page without a store; then once more with
 everything loaded, and once more after the page was opened again. What no stream tells is not compared: a name that somebody
 has changed, the number of a conversation's last message in its document, and what happens after one has left.
+
+Faults that were put into the client one at a time and found within a minute: a gap that is ignored, notes of other devices that
+are dropped, deletions that are not written to the disk. An older row that replaces a newer one was found by a plan that was
+written by hand. Not found in a minute: frames after a lost one that are applied, pages that rows have overtaken, a row of the
+list with a lower counter, and changes of messages that are on the disk alone, which need a longer history than a short run has:
+raise DEV_SWITCHBOARD_DELIVERY_SECONDS after a change of these.
 """
 
 from __future__ import annotations
@@ -27,7 +33,6 @@ from switchboard_tests.server import Server
 
 HERE = pathlib.Path(__file__).parent
 SECONDS = int(os.environ.get("DEV_SWITCHBOARD_DELIVERY_SECONDS") or 20)
-LENGTH = 40
 LIMITED = [
     "friendRequestsPerHour", "conversationsPerHour", "messagesPerMinute", "requestsPerMinute", "callsPerMinute", "sessionsPerUser",
 ]
@@ -65,10 +70,11 @@ STEPS = [
     "show", "show", "read", "read", "hold", "hold", "hold", "release", "release", "release", "cut", "cut", "connect", "connect",
     "connect", "pass", "pass", "repeat", "repeat", "crash", "reopen", "reopen", "lose",
 ]
-BACKS = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 9, 30, BURST + 4])
+BACKS = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 9, 51, 53, BURST + 4])
 WHERE = st.sampled_from([GROUP, GROUP, GROUP, DIRECT])
 COMMANDS = st.builds(Command, st.sampled_from(KINDS), st.integers(0, 2), st.integers(0, 2), WHERE, BACKS)
-PAGE_STEPS = st.builds(Step, st.sampled_from([0, 0, 0, 1]), st.sampled_from(STEPS), WHERE, BACKS, st.sampled_from(ACTIONS), st.lists(st.integers(0, 3), max_size=12))
+ORDERS = st.lists(st.integers(0, 3), min_size=2, max_size=12)
+PAGE_STEPS = st.builds(Step, st.sampled_from([0, 0, 0, 1]), st.sampled_from(STEPS), WHERE, BACKS, st.sampled_from(ACTIONS), ORDERS)
 
 
 def command(kind, user, other=0, where=GROUP, back=60):
@@ -79,8 +85,23 @@ def step(kind, page=0, where=GROUP, back=0, action="", order=()):
     return Step(page, kind, where, back, action, list(order))
 
 
-# None does nothing: what is left of a failing plan is what it needs.
-PLANS = st.lists(st.one_of(st.none(), COMMANDS, COMMANDS, COMMANDS, PAGE_STEPS, PAGE_STEPS, PAGE_STEPS), min_size=LENGTH, max_size=LENGTH)
+# A message that is new, and what changes it or the list.
+PAIRS = st.builds(
+    lambda kind, user, where: [command("send", 1, where=where), command(kind, user, where=where, back=0)],
+    st.sampled_from(["edit", "react", "delete", "hide", "star", "mark"]), st.integers(0, 1), WHERE)
+PARTS = st.lists(
+    st.one_of(COMMANDS.map(lambda one: [one]), COMMANDS.map(lambda one: [one]), PAGE_STEPS.map(lambda one: [one]), PAIRS),
+    min_size=4, max_size=10,
+).map(lambda parts: [one for part in parts for one in part])
+# Chance rarely makes things happen together that have to: what comes late is held, or what was missed is much.
+BEGINNINGS = [[], [step("cut")], [step("hold")], [step("hold"), step("earlier")], [step("hold"), step("earlier")]]
+ENDINGS = st.one_of(
+    st.sampled_from([[], [command("burst", 1), step("connect")], [step("connect")]]),
+    ORDERS.map(lambda order: [step("release", order=order)]),
+)
+PLANS = st.tuples(PARTS, st.sampled_from(BEGINNINGS), PARTS, ENDINGS, PARTS).map(
+    lambda parts: [step("pass"), *(one for part in parts for one in part)])
+HISTORIES = st.sampled_from([2, 60, 60] if SECONDS < 100 else [2, 60, 60, 260])
 
 
 class Pages:
@@ -133,7 +154,9 @@ class Pages:
         for one in self.world.conversations:
             self.step("fresh", "open", conversation=one)
         for name in names:
-            self.step(name, "release", order=[], doubled=[])
+            # What is late comes in the wrong order, and everything once more.
+            self.step(name, "release", order=[1] * 99, doubled=[])
+            self.step(name, "repeatAll")
             self.step(name, "connect")
             for one in self.world.conversations:
                 self.step(name, "open", conversation=one)
@@ -196,7 +219,7 @@ def carry_out(driver, world, plan):
         for one in plan:
             if isinstance(one, Command):
                 pages.call("arrived", world.do(one))
-            elif one:
+            else:
                 pages.carry_out(one)
         pages.finish()
     finally:
@@ -224,21 +247,22 @@ def shrunk(plan, fails):
             else:
                 start += size
         size //= 2
-    return [one for one in plan if one]
+    return plan
 
 
 @pytest.mark.parametrize(
     "plan",
     [
         [command("leave", 0), command("add", 1, 0)],
+        [command("send", 1), command("edit", 1, back=0), command("react", 1, back=0)],
         [step("pass"), command("leave", 0), step("cut"), command("add", 1, 0)],
         [step("pass"), command("forget", 0)],
         [step("hold"), step("open", where=DIRECT), step("close", where=DIRECT), step("release")],
         [step("reopen"), step("lose", 1, order=[0, 0]), command("star", 0)],
     ],
-    ids=["back in a group", "back in a group while offline", "deleted on another device", "opened again before it came", "notes that cannot be resumed"],
+    ids=["back in a group", "changes once more", "back in a group while offline", "deleted on another device", "opened again before it came", "notes that cannot be resumed"],
 )
-def test_a_plan_that_failed_once(driver, new_world, plan):
+def test_a_plan_that_fails_with_a_fault(driver, new_world, plan):
     carry_out(driver, new_world(1, 2), plan)
 
 
@@ -253,7 +277,7 @@ def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
         max_examples=SECONDS, deadline=None, database=None, print_blob=False, phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    @hypothesis.given(st.sampled_from([0, 1]), st.sampled_from([2, 60]), PLANS)
+    @hypothesis.given(st.sampled_from([0, 1]), HISTORIES, PLANS)
     def collect(owner, history, plan):
         nonlocal counted
         if time.monotonic() > end or found:

@@ -94,6 +94,7 @@ const client = {
     hold() { if (!delivery.isCut) delivery.isHeld = true; },
     release: ({ order, doubled }) => delivery.release(order, doubled),
     repeat: ({ back }) => delivery.repeat(back),
+    repeatAll: () => delivery.repeatAll(),
     cut() { delivery.cut(); },
     lose({ stream }) { delivery.lose(stream); },
 

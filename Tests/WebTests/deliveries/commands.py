@@ -15,7 +15,7 @@ GROUP, DIRECT = 0, 1
 BURST = 56
 EMOJI = ["%F0%9F%91%8D", "%E2%9D%A4%EF%B8%8F"]
 KINDS = [
-    "send", "send", "reply", "thread", "edit", "delete", "react", "react", "unreact", "mark", "hide", "star", "unstar",
+    "send", "send", "reply", "thread", "edit", "edit", "delete", "delete", "react", "react", "unreact", "mark", "hide", "star", "unstar",
     "pin", "unpin", "rename", "add", "add", "remove", "leave", "clear", "forget", "archive", "restore", "unread", "mute",
     "block", "unblock", "schedule", "receipts", "burst", "call", "hangUp",
 ]

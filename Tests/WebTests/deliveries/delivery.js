@@ -109,7 +109,8 @@ class Delivery {
 
     /**
      * Delivers what is held: at each step one of the next ones, by its index in `order`, so far as what is fixed does not come
-     * before or after others of its stream. Those with an index in `doubled` come a second time after the one that follows.
+     * before or after others of its stream. Those with an index in `doubled` come a second time after the one that follows. The
+     * index 3 loses a frame of rows that another one of its stream comes after: that one tells of it.
      */
     async release(order, doubled) {
         this.isHeld = false;
@@ -118,8 +119,9 @@ class Delivery {
         for (let step = 0; left.length > 0; step += 1) {
             const free = left.filter((one, index) => left.slice(0, index)
                 .every((before) => before.stream === undefined || before.stream !== one.stream || !before.isFixed && !one.isFixed));
-            const [chosen] = free.splice((order[step] ?? 0) % free.length, 1);
+            const chosen = free[(order[step] ?? 0) % free.length];
             left.splice(left.indexOf(chosen), 1);
+            if (order[step] === 3 && chosen.stream && left.some((one) => one.stream === chosen.stream && one.frame.after >= chosen.frame.upTo)) continue;
             this.#deliver(chosen);
             if (doubled.includes(step) && chosen.stream && !chosen.isFixed) left.splice(1, 0, chosen);
             await settle();
@@ -130,6 +132,13 @@ class Delivery {
     async repeat(back) {
         const all = [...this.#delivered.values()].flat();
         if (all.length > 0 && !this.isHeld) this.#deliver(all.at(-1 - back % all.length));
+        await settle();
+    }
+
+    /** Delivers all of them again, the latest first. */
+    async repeatAll() {
+        if (this.isHeld) return;
+        for (const item of [...this.#delivered.values()].flat().reverse()) this.#deliver(item);
         await settle();
     }
 

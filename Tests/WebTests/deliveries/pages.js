@@ -3,6 +3,7 @@
 const frames = new Map();
 /** Pages that differ have not got everything for so long, or never do. */
 const TIMEOUT = 2_000;
+const LONGEST = 15_000;
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const clientOf = (name) => frames.get(name).contentWindow.client;
 
@@ -44,6 +45,7 @@ async function arrived(what) {
 /** Waits until the page shows what another one shows that has loaded everything. Resolves to the differences. */
 async function compare(name, fresh, isWhole) {
     let [found, end] = [[], performance.now() + TIMEOUT];
+    const last = performance.now() + LONGEST;
     for (let turn = 0; performance.now() < end; turn += 1) {
         // No longer than a silent connection is kept.
         if (turn < 60) for (const one of frames.keys()) await clientOf(one).pass({ milliseconds: 500 });
@@ -52,7 +54,7 @@ async function compare(name, fresh, isWhole) {
         if (waiting.length === 0) for (const one of isWhole ? [fresh, name] : [fresh]) await clientOf(one).loadAll();
         const next = waiting.length > 0 ? waiting : differences(clientOf(name).shown(), clientOf(fresh).shown());
         if (next.length === 0) return next;
-        if (next.join() !== found.join()) end = performance.now() + TIMEOUT;
+        if (next.join() !== found.join()) end = Math.min(last, performance.now() + TIMEOUT);
         found = next;
         await sleep(10);
     }
