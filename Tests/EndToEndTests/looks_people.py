@@ -132,17 +132,19 @@ def offline(stage):
     if not stage.proxy:
         return
     ann = stage.ann
-    ann.go("chats")
-    stage.proxy.cut()
-    ann.find("#offline", 40)
-    yield "offline"
     open_chat(ann, stage.direct)
-    write(ann, stage.words["hello"])
-    ann.find("#messages [data-outgoing=waiting]")
-    yield "offline-thread"
-    stage.proxy.restore()
+    ann.find("#message-3")
+    stage.proxy.cut()
+    try:
+        ann.find("#offline", 40)
+        write(ann, stage.words["hello"])
+        ann.find("#messages [data-outgoing=waiting]")
+        yield "offline-thread"
+        ann.go("chats")
+        yield "offline"
+    finally:
+        stage.proxy.restore()
     ann.is_online(40)
-    ann.gone("#messages [data-outgoing]")
 
 
 SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, notification_hint, offline]

@@ -86,7 +86,8 @@ def test_at_twice_the_size_and_with_forced_colors(screen, stage, request):
         looks.put_on(browser, desk, forced_colors="active")
         if folder:
             browser.screenshot(pathlib.Path(folder) / f"{name}-forced-colors.png")
-        found += [f"{name}, forced colors: {one}" for one in driver.execute_script(audit.INDISTINCT)]
+        for one in [*driver.execute_script(audit.INDISTINCT), *looks.violations(browser, "color-contrast")]:
+            found.append(f"{name}, forced colors: {one}")
         looks.put_on(browser, desk)
         browser.resize(ZOOMED)
         looks.settle(browser)

@@ -184,9 +184,10 @@ for (const element of document.body.querySelectorAll("*")) {
 return [...found];
 """
 
-# What axe-core finds, with all of its rules.
+# What axe-core finds, with all of its rules or with those that are listed.
 VIOLATIONS = """
-const done = arguments[arguments.length - 1];
-axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => done(violations.map(({ id, nodes }) =>
+const [rules, done] = arguments;
+const options = { resultTypes: ["violations"], ...rules && { runOnly: rules } };
+axe.run(document, options).then(({ violations }) => done(violations.map(({ id, nodes }) =>
     `${id}: ${nodes.slice(0, 3).map((one) => `${one.html.slice(0, 200)} ${one.any[0]?.message ?? ""}`).join("; ")}`)));
 """

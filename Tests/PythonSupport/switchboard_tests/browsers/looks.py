@@ -105,12 +105,17 @@ def tree(browser: Browser) -> tuple[str, list[str]]:
     return "\n".join(lines) + "\n", faults
 
 
+def violations(browser: Browser, *rules: str) -> list[str]:
+    """What axe-core finds, with all of its rules or with these."""
+    if not browser.driver.execute_script("return Boolean(globalThis.axe)"):
+        browser.driver.execute_script(AXE)
+    return [f"axe: {one}" for one in browser.driver.execute_async_script(audit.VIOLATIONS, list(rules) or None)]
+
+
 def faults(browser: Browser, appearance: Appearance, *known: str) -> list[str]:
     """What is wrong with the screen that the page shows. `known` are Latin texts that are people's own."""
     driver = browser.driver
-    if not driver.execute_script("return Boolean(globalThis.axe)"):
-        driver.execute_script(AXE)
-    found = [f"axe: {one}" for one in driver.execute_async_script(audit.VIOLATIONS)]
+    found = violations(browser)
     found += [f"cut off: {one}" for one in driver.execute_script(audit.CLIPPED)]
     least = 24 if appearance.size == "desk" else 44
     found += [f"under {least} pixels: {one}" for one in driver.execute_script(audit.SMALL, least)]
