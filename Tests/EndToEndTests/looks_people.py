@@ -3,6 +3,12 @@
 from stage import next_week
 from switchboard_tests.browsers.chats import open_chat, write
 
+EDGES = """
+const [banner, head, foot] = ["#offline", ".thread-head", "#composer"]
+    .map((one) => document.querySelector(one).getBoundingClientRect());
+return [banner.bottom, head.top, foot.bottom, innerHeight];
+"""
+
 
 def welcome(stage):
     ann = stage.ann
@@ -139,6 +145,8 @@ def offline(stage):
         ann.find("#offline", 40)
         write(ann, stage.words["hello"])
         ann.find("#messages [data-outgoing=waiting]")
+        banner, head, foot, height = ann.driver.execute_script(EDGES)
+        assert banner <= head and foot <= height, "the banner is over the thread, or moves it out of the window"
         yield "offline-thread"
         ann.go("chats")
         yield "offline"
