@@ -62,6 +62,9 @@ public struct Problem: Error, Hashable, Sendable {
     public var retryAfter: Duration?
     /// The winning offer, if an offer collided with it: roll back your own, answer this one, and offer again.
     public var winner: Signal?
+    /// Why a refresh token was refused: `expired`, `unknown` after a long time, or how the session was ended, such as
+    /// `revoked`.
+    public var reason: String?
 }
 
 extension Problem: CustomStringConvertible {
@@ -75,7 +78,7 @@ extension Problem: LocalizedError {
 }
 
 extension Problem: Decodable {
-    private enum Key: String, CodingKey { case type, title, status, detail, field, retryAfter, winner }
+    private enum Key: String, CodingKey { case type, title, status, detail, field, retryAfter, winner, reason }
 
     /// Reads a problem document; `retryAfter` is in milliseconds.
     public init(from decoder: any Decoder) throws {
@@ -87,5 +90,6 @@ extension Problem: Decodable {
         field = try container.decodeIfPresent(String.self, forKey: .field)
         retryAfter = try container.decodeIfPresent(Int64.self, forKey: .retryAfter).map(Duration.milliseconds)
         winner = try? container.decodeIfPresent(Signal.self, forKey: .winner)
+        reason = try container.decodeIfPresent(String.self, forKey: .reason)
     }
 }

@@ -23,6 +23,42 @@ struct QueuedWriteScenarios {
         return all.filter { $0.contains(".sounds/") }
     }
 
+    /// Another device has ended the session while the app was away, and the server says so to whoever asks for another
+    /// token.
+    @Test func whatWaitsIsErasedAfterASessionThatWasEnded() async throws {
+        let server = try await RealServer()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ended-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (ben, benMe) = try await server.person("Ben")
+        let first = try server.client { $0.store = .directory(folder) }
+        let email = "ann-\(UUID().uuidString)@example.org"
+        let annMe = try await first.signUp(email: email, password: "correct horse", displayName: "Ann")
+        try await first.friends.request(benMe.id)
+        try await ben.friends.accept(annMe.id)
+        let here = try await first.conversations.direct(with: benMe.id).id
+        try await first.messages(in: here).send("online")
+        _ = await state(of: first.messages(in: here)) { $0.messages.map(\.delivery) == [.sent] && $0.isCurrent }
+        let tokens = try #require(await first.tokens)
+        await first.close()
+
+        let unconnected = try Switchboard("http://127.0.0.1:9", options: options(folder))
+        await unconnected.use(tokens)
+        try await unconnected.messages(in: here).send("never sent")
+        await unconnected.close()
+        let files = { try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".sqlite") } }
+        #expect(try files().count == 1)
+
+        let elsewhere = try server.client()
+        try await elsewhere.signIn(email: email, password: "correct horse")
+        try await elsewhere.revoke(try #require(await elsewhere.signIns().first { !$0.current }).id)
+        let again = try Switchboard(server.address, options: options(folder))
+        await again.use(tokens)
+        let reading = Task { for await _ in again.messages(in: here) {} }
+        while try !files().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        reading.cancel()
+        for client in [again, elsewhere, ben] { await client.close() }
+    }
+
     /// The process is killed between recording and sending, and once more between sending and the answers.
     @Test func whatIsRecordedOfflineIsSentOnceByTheNextRun() async throws {
         let server = try await RealServer()

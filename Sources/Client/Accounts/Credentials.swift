@@ -26,6 +26,8 @@ actor Credentials {
     private struct Refresh: Encodable { var refreshToken: String }
 
     private static let margin: TimeInterval = 30
+    /// Reasons to refuse a refresh token for which nobody has ended the session.
+    private static let expiries: Set = ["expired", "unknown", "restored"]
 
     private let rest: RESTClient
     private var source = Source.none
@@ -34,6 +36,8 @@ actor Credentials {
     private var watchers: [Int: AsyncStream<Tokens?>.Continuation] = [:]
     private var lastWatcher = 0
     private var isClosed = false
+    /// Whether the server has refused the last refresh token because the session was ended, rather than by time.
+    private(set) var wasEnded = false
 
     init(rest: RESTClient) { self.rest = rest }
 
@@ -68,6 +72,7 @@ actor Credentials {
 
     func use(_ source: Source) {
         self.source = source
+        wasEnded = false
         generation += 1
         refresh = nil
         for watcher in watchers.values { watcher.yield(tokens) }
@@ -114,7 +119,10 @@ actor Credentials {
         } catch let error as SwitchboardError {
             if generation == self.generation { refresh = nil }
             guard let kind = error.problem?.kind, [.unauthenticated, .signInAgain].contains(kind) else { throw error }
-            if generation == self.generation { use(.none) }
+            if generation == self.generation {
+                use(.none)
+                wasEnded = error.problem?.reason.map { !Self.expiries.contains($0) } ?? false
+            }
             throw SwitchboardError.signedOut
         }
     }

@@ -52,7 +52,7 @@ extension RealtimeEndpoint {
         connection = nil
         options.logger?.debug("not connected", metadata: ["error": "\(error.map { "\($0)" } ?? "closed")"])
         setConnected(false)
-        if let error = error as? SwitchboardError, error == .signedOut { return stop(error) }
+        if let error = error as? SwitchboardError, error == .signedOut { return endSession() }
         act { $0.lost(at: now, into: &$1) }
     }
 
@@ -81,7 +81,17 @@ extension RealtimeEndpoint {
     /// When the token expires, the server closes the connection, which leads to another attempt.
     func renewalFailed(_ error: any Error) {
         options.logger?.warning("the access token was not renewed", metadata: ["error": "\(error)"])
-        if let error = error as? SwitchboardError, error == .signedOut { stop(error) }
+        if let error = error as? SwitchboardError, error == .signedOut { endSession() }
+    }
+
+    /// There are no credentials any more. What is stored of a session that was ended is erased, as when the server says so
+    /// over the connection.
+    private func endSession() {
+        let owner = messaging.owner
+        stop(.signedOut)
+        Task { [weak self, credentials] in
+            if await credentials.wasEnded { await self?.eraseStore(of: owner) }
+        }
     }
 
     func setTimer() {

@@ -71,6 +71,11 @@ extension RealtimeEndpoint {
         messaging.open = [:]
     }
 
+    /// Erases what is stored of this user, unless another one has come meanwhile.
+    func eraseStore(of owner: UserID?) {
+        if messaging.owner == owner { eraseStore() }
+    }
+
     /// Erases what is stored of the user's conversations, also what waits to be sent.
     func eraseStore() {
         let (owner, store) = (messaging.owner, messaging.store)
