@@ -107,6 +107,7 @@ def test_privacy(people, pictures):
     ann.go("settings")
     kept = [ann.find(f"#setting-{name}").get_attribute("value") for name in ("lastSeen", "messageRequests", "reach")]
     assert kept == ["friends", "refuse", "exact"]
+    ann.find("[data-action=make-contact-link]")
 
 
 def test_presence(people):

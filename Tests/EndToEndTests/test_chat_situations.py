@@ -71,7 +71,7 @@ def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(pai
     group = other.create("group", [own], name="Garden")
     path = f"/v1/conversations/{group}"
     other.say(group, *[f"line {number}" for number in range(30)])
-    other.ask("PATCH", path, {"disappearAfter": 15})
+    other.ask("PATCH", path, {"disappearAfter": 10})
     number = other.say(group, "soon gone")
     other.ask("PATCH", path, {"disappearAfter": None})
     last = other.say(group, *[f"later {number}" for number in range(30)])

@@ -10,6 +10,7 @@ import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
+import { contactLink } from "./contact-link.js";
 import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
 import { redraw } from "./keyed.js";
@@ -21,7 +22,7 @@ import { shortcutList } from "./shortcuts.js";
 export function settingsPage() {
     return {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
+            profileSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
     };
 }
