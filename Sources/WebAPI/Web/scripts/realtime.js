@@ -1,9 +1,5 @@
-// The WebSocket to the server: hello, streams with their positions, requests, heartbeats, and reconnecting.
+// The WebSocket to the server: hello, streams, requests, heartbeats, and reconnecting.
 //
-// A stream is an ordered log. The client keeps the position it has reached in each and sends them all when it
-// reconnects, so nothing is missed or delivered twice; a stream that cannot be resumed gets a reset and a new snapshot.
-// Other streams are keyed state: the latest of each row, without a history. What is held of a conversation is a range of
-// messages, which goes along with its position.
 // Losing the socket never ends a call: media flows on between the browsers while this reconnects.
 
 import { credentials } from "./credentials.js";
@@ -12,6 +8,7 @@ import { exchange } from "./api.js";
 import { setServerTime, monotonicNow } from "./clock.js";
 import { Emitter } from "./emitter.js";
 import { Problem, networkProblem, timeoutProblem } from "./problems.js";
+import { Streams } from "./realtime-streams.js";
 
 /** How this page names itself to the server, which shows it with the sign-in; the version is the server's own. */
 const CLIENT = { name: "Switchboard-Web", version: "0.1.0" };
@@ -36,12 +33,7 @@ class Realtime extends Emitter {
     #attempts = 0;
     #reconnectTimer;
     #lastReceived = 0;
-    #positions = new Map();
-    #epochs = new Map();
-    #ranges = new Map();
-    #subscriptions = new Set();
-    /** Streams that were ended here: what is still on its way of them is not meant for who listens to them next. */
-    #ended = new Set();
+    #streams = new Streams((event, data) => this.emit(event, data), (stream) => this.#listen(stream));
 
     constructor() {
         super();
@@ -70,11 +62,7 @@ class Realtime extends Emitter {
         this.#running = false;
         clearTimeout(this.#reconnectTimer);
         this.#disconnect(1000);
-        this.#positions.clear();
-        this.#epochs.clear();
-        this.#ranges.clear();
-        this.#subscriptions.clear();
-        this.#ended.clear();
+        this.#streams.clear();
         this.#setState("idle");
     }
 
@@ -91,39 +79,22 @@ class Realtime extends Emitter {
      * goes on, `[epoch, sequence]`, if what came before is held.
      */
     listen(stream, position) {
-        const known = this.#subscriptions.has(stream);
-        this.#subscriptions.add(stream);
-        this.#ended.delete(stream);
-        const isRestored = Boolean(position) && !this.#positions.has(stream);
-        if (isRestored) {
-            this.#positions.set(stream, [...position]);
-            this.#epochs.set(stream, position[0]);
-        }
-        if (this.isOnline && !known && (isRestored || !this.#positions.has(stream))) this.#listen(stream);
+        if (this.#streams.subscribe(stream, position) && this.isOnline) this.#listen(stream);
     }
 
     /** What was received of a stream, `[epoch, sequence]`, or undefined. */
-    position(stream) { return this.#positions.get(stream); }
+    position(stream) { return this.#streams.position(stream); }
 
     unlisten(stream) {
-        const known = this.#subscriptions.has(stream);
-        this.forget(stream);
-        this.#ended.add(stream);
+        const known = this.#streams.end(stream);
         if (this.isOnline && known) this.#sendRequest({ unlisten: { stream } }).catch(() => {});
     }
 
     /** Forgets a stream that the server has ended by itself, such as that of an ended call. */
-    forget(stream) {
-        this.#subscriptions.delete(stream);
-        this.#positions.delete(stream);
-        this.#epochs.delete(stream);
-        this.#ranges.delete(stream);
-    }
+    forget(stream) { this.#streams.forget(stream); }
 
     /** The numbers of the messages that are held of a stream, which are resumed with its position. */
-    hold(stream, first, last) {
-        if (first === undefined) this.#ranges.delete(stream); else this.#ranges.set(stream, [first, last]);
-    }
+    hold(stream, first, last) { this.#streams.hold(stream, first, last); }
 
     request(name, params) { return this.#sendRequest({ request: name, params }); }
 
@@ -139,7 +110,7 @@ class Realtime extends Emitter {
             return error.status === 401 ? undefined : this.#scheduleReconnect();
         }
         if (!this.#running || this.#socket) return;
-        this.#ended.clear();
+        this.#streams.noteConnection();
         const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/realtime`);
         this.#socket = socket;
         this.#lastReceived = monotonicNow();
@@ -149,10 +120,8 @@ class Realtime extends Emitter {
     }
 
     async #hello(socket, token) {
-        const resume = Object.fromEntries([...this.#positions.keys()].filter((stream) => !stream.startsWith("presence:"))
-            .map((stream) => [stream, this.#resumePosition(stream)]));
         try {
-            const hello = { token, endpoint: endpoint.id, secret: endpoint.secret, resume, client: CLIENT };
+            const hello = { token, endpoint: endpoint.id, secret: endpoint.secret, resume: this.#streams.resume(), client: CLIENT };
             const result = await this.#sendRequest({ hello });
             if (socket !== this.#socket) return;
             setServerTime(result.serverTime);
@@ -160,7 +129,7 @@ class Realtime extends Emitter {
             this.#attempts = 0;
             this.#setState("online");
             const resumed = result.resumed ?? {};
-            for (const stream of this.#subscriptions) if (!resumed[stream]) this.#listen(stream);
+            for (const stream of this.#streams.subscribed) if (!resumed[stream]) this.#listen(stream);
             this.#noteResumed(Object.keys(resumed), token);
         } catch (error) {
             if (socket !== this.#socket) return;
@@ -177,7 +146,7 @@ class Realtime extends Emitter {
     }
 
     #listen(stream) {
-        const after = this.#resumePosition(stream);
+        const after = this.#streams.resumePosition(stream);
         this.#sendRequest({ listen: { stream, ...(after && { after }) } }).then(() => this.emit("listened", { stream })).catch((error) => {
             if (!(error instanceof Problem) || !["not_found", "forbidden"].includes(error.type)) return;
             this.forget(stream);
@@ -185,60 +154,15 @@ class Realtime extends Emitter {
         });
     }
 
-    #resumePosition(stream) {
-        const position = this.#positions.get(stream);
-        return position && [...position, ...(this.#ranges.get(stream) ?? [])];
-    }
-
     // Frames
 
     #receive(text) {
         this.#lastReceived = monotonicNow();
         const frame = JSON.parse(text);
-        if (frame.stream) this.#handleStream(frame);
+        if (frame.stream) this.#streams.handle(frame);
         else if (frame.heartbeat) this.#respondToHeartbeat(frame.heartbeat);
         else if (frame.bye) this.#handleClose(frame.bye.code, frame.bye.retryAfter);
         else if (frame.id !== undefined) this.#handleResult(frame);
-    }
-
-    #handleStream({ stream, snapshot, epoch, seq, changes, rows, after, upTo, gap, event, reset }) {
-        if (this.#ended.has(stream)) return;
-        if (reset) {
-            this.#positions.delete(stream);
-            if (reset.reason === "access") this.forget(stream);
-            this.emit("reset", { stream, reason: reset.reason });
-        } else if (rows) {
-            this.#applyRows(stream, { rows, epoch, after, upTo, gap });
-        } else if (snapshot) {
-            // A server restored from a backup may have older data than this page: versions are valid within an epoch.
-            const isNewEpoch = this.#epochs.has(stream) && this.#epochs.get(stream) !== epoch;
-            if (epoch !== undefined) {
-                this.#positions.set(stream, [epoch, seq]);
-                this.#epochs.set(stream, epoch);
-            }
-            this.emit("snapshot", { stream, data: snapshot, isNewEpoch });
-        } else if (event) {
-            this.emit("event", { stream, data: event });
-        } else {
-            for (const change of changes ?? []) this.#applyChange(stream, change);
-        }
-    }
-
-    /** Turns at-least-once into exactly-once: a change at or before the position was delivered already. */
-    #applyChange(stream, { seq, type, data }) {
-        const position = this.#positions.get(stream);
-        if (position && seq <= position[1]) return;
-        if (position) position[1] = seq;
-        this.emit("change", { stream, type, data, seq });
-    }
-
-    /** Rows may be applied twice and in any order. A frame that begins beyond the position is one after a lost one. */
-    #applyRows(stream, { rows, epoch, after, upTo, gap }) {
-        const position = this.#positions.get(stream);
-        if (!position || position[0] !== epoch || !this.#subscriptions.has(stream)) return;
-        if (after > position[1]) return this.#listen(stream);
-        position[1] = Math.max(position[1], upTo);
-        this.emit("rows", { stream, rows, gap });
     }
 
     #respondToHeartbeat({ serverTime }) {
@@ -282,7 +206,7 @@ class Realtime extends Emitter {
         }
         if (code === 4003) {
             await endpoint.renew();
-            this.#positions.clear();
+            this.#streams.clearPositions();
             this.emit("replaced");
         }
         if (code === 4001) {
