@@ -9,8 +9,7 @@ everything loaded, and once more after the page was opened again. What no stream
 has changed, the number of a conversation's last message in its document, and what happens after one has left.
 
 Faults that were put into the client one at a time and found within a minute: a gap that is ignored, notes of other devices that
-are dropped, deletions that are not written to the disk. An older row that replaces a newer one was found by a plan that was
-written by hand. Not found in a minute: frames after a lost one that are applied, pages that rows have overtaken, a row of the
+are dropped, deletions that are not written to the disk, an older row that replaces a newer one. Not found in a minute: frames after a lost one that are applied, pages that rows have overtaken, a row of the
 list with a lower counter, and changes of messages that are on the disk alone, which need a longer history than a short run has:
 raise DEV_SWITCHBOARD_DELIVERY_SECONDS after a change of these.
 """
