@@ -21,6 +21,17 @@ from switchboard_tests.certificates import self_signed
 from switchboard_tests.server import Server
 from switchboard_tests.transcription import SPEECH, WORDS
 
+# Files with tests of more than half a minute. They begin first, so that no worker is alone with one in the end.
+LONG = [
+    "test_openapi", "test_transcripts", "test_deletion", "test_relay", "test_stalls", "test_recording_transcripts",
+    "test_captions", "test_crash", "test_webhook_delivery", "test_erased_bytes", "test_realtime_ends",
+    "test_disappearing", "test_voice_recordings", "test_gateway_gstreamer", "test_load_media", "test_recordings_networks",
+]  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
 
 @pytest.fixture(scope="session")
 def make_server(tmp_path_factory):

@@ -514,7 +514,7 @@ def test_reports_have_the_messages_and_are_resolved(server):
     assert ann.post("/v1/reports", body).status_code == 200
     for wrong, status, field in (
         ({"number": None}, 400, "number"), ({"conversation": None}, 400, "conversation"),
-        ({"number": 2}, 404, "number"), ({"number": 99}, 404, "message"),
+        ({"number": 2}, 404, "number"), ({"number": 99}, 404, "number"),
         ({"conversation": str(uuid.uuid4())}, 404, "conversation"),
     ):
         filled = body | {"clientID": client_id()} | wrong

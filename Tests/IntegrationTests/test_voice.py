@@ -431,7 +431,7 @@ def test_access(server):
     assert bob.request("PUT", f"/v1/blocks/{alice.id}").status_code == 204
     withheld = sent(alice, bob, SHORT)
     assert fetch(alice, withheld["audio"]["url"]).status_code == 200
-    problem(bob.get(withheld["path"] + "/audio"), 404, "not_found", "message")
+    problem(bob.get(withheld["path"] + "/audio"), 404, "not_found", "number")
     assert [found["path"] for found in listed(alice, bob)] == [withheld["path"], path]
     assert [found["path"] for found in listed(bob, alice)] == [path]
     for user in (alice, bob):
@@ -476,7 +476,7 @@ def test_who_left_a_group_listens_to_what_they_saw(server):
     assert bob.request("DELETE", f"/v1/conversations/{group}/members/me").status_code in (200, 204)
     unseen = ask()
     assert fetch(bob, seen["audio"]["url"]).status_code == 200
-    problem(bob.get(path_of(unseen) + "/audio"), 404, "not_found", "message")
+    problem(bob.get(path_of(unseen) + "/audio"), 404, "not_found", "number")
 
 
 def test_disabled_users_have_no_access(server):
