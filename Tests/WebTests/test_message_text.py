@@ -21,13 +21,21 @@ def span(kind, start, length, **more):
         ("<b onclick=x>&amp;</b>", [], "&lt;b onclick=x&gt;&amp;amp;&lt;/b&gt;"),
         # Nothing is parsed: without a range a link is a text.
         ("https://x.example *a*", [], "https://x.example *a*"),
-        ("*a* b", [span("bold", 0, 3)], "<b>*a*</b> b"),
+        ("**a** b", [span("bold", 0, 5)], "<b>a</b> b"),
+        ("~~a~~", [span("strike", 0, 5)], "<s>a</s>"),
         # UTF-16 units: the emoji has two of them.
-        ("😀 `c`", [span("code", 3, 3)], "😀 <code>`c`</code>"),
-        ("```\nx```", [span("block", 0, 8)], '<code class="block">```\nx```</code>'),
+        ("😀 `c`", [span("code", 3, 3)], "😀 <code>c</code>"),
+        ("``a`b``", [span("code", 0, 7)], "<code>a`b</code>"),
+        ("```\nx```", [span("block", 0, 8)], '<code class="block">x</code>'),
+        ("```swift\nx\n```", [span("block", 0, 14)], '<code class="block">x</code>'),
+        ("```x y```", [span("block", 0, 9)], '<code class="block">x y</code>'),
+        # Markers that are not there, or have nothing between them, are text.
+        ("*a* b", [span("bold", 0, 3)], "<b>*a*</b> b"),
+        ("****", [span("bold", 0, 4)], "<b>****</b>"),
         ("hi <@u1>!", [span("mention", 3, 5, user="u1")], 'hi <bdi class="mention">@Name of u1</bdi>!'),
         ("<@all>", [span("mention", 0, 6)], '<bdi class="mention">@all</bdi>'),
-        ("*a _b_*", [span("bold", 0, 7), span("italic", 3, 3)], "<b>*a </b><i><b>_b_</b></i><b>*</b>"),
+        ("**a _b_**", [span("bold", 0, 9), span("italic", 4, 3)], "<b>a </b><i><b>b</b></i>"),
+        ("***a***", [span("italic", 0, 7), span("bold", 1, 5)], "<b><i>a</i></b>"),
         # What does not lie in the text is left out.
         ("short", [span("bold", 3, 9), span("bold", -1, 2), span("bold", 0, 0)], "short"),
         ("javascript:alert(1)", [span("link", 0, 19)], "javascript:alert(1)"),

@@ -1,17 +1,35 @@
 // A message's text as pieces to show, from the ranges that the server found in it: nothing is parsed here.
 
+// What ranges of emphasis and code begin and end with.
+const MARKERS = {
+    bold: [/^\*\*/, /\*\*$/],
+    italic: [/^[*_]/, /[*_]$/],
+    strike: [/^~~/, /~~$/],
+    code: [/^`{1,2}/, /`{1,2}$/],
+    block: [/^`{3,}(?:[^\n`]*\n)?/, /\n?`{3,}$/],
+};
+
+/** Where the markers of a range lie, `[start, end]` each: none if they are not there, or nothing is between them. */
+function markersOf(text, { kind, start, length }) {
+    const [first, last] = (MARKERS[kind] ?? []).map((pattern) => pattern.exec(text.slice(start, start + length))?.[0].length);
+    if (!first || !last || first + last >= length) return [];
+    return [[start, start + first], [start + length - last, start + length]];
+}
+
 /**
- * The pieces of a text in their order, `{text, kinds: [kind], user?}`; a mention of everybody has no user. Ranges may lie
- * in each other. One that does not lie in the text is left out.
+ * The pieces of a text in their order, without the markers of emphasis and code, `{text, kinds: [kind], user?}`; a mention
+ * of everybody has no user. Ranges may lie in each other. One that does not lie in the text is left out.
  */
 export function pieces(text, ranges = []) {
     const valid = ranges.filter(({ start, length }) => Number.isInteger(start) && Number.isInteger(length)
         && start >= 0 && length > 0 && start + length <= text.length);
-    const bounds = [...new Set([0, text.length, ...valid.flatMap(({ start, length }) => [start, start + length])])];
+    const markers = valid.flatMap((range) => markersOf(text, range));
+    const bounds = [...new Set([0, text.length, ...valid.flatMap(({ start, length }) => [start, start + length]), ...markers.flat()])];
     bounds.sort((one, other) => one - other);
     const found = [];
     for (let index = 0; index + 1 < bounds.length; index += 1) {
         const [start, end] = [bounds[index], bounds[index + 1]];
+        if (markers.some(([from, to]) => from <= start && end <= to)) continue;
         const around = valid.filter((range) => range.start <= start && end <= range.start + range.length);
         const mention = around.find((range) => range.kind === "mention");
         // A mention is shown as a name: once, whatever lies in it.
