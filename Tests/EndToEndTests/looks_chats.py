@@ -204,8 +204,9 @@ def new_chat(stage):
     ann.click("[data-action=new-chat]")
     ann.find("#picker .pick")
     yield "new-chat"
-    for found in ann.all("#picks .pick input")[:2]:
-        ann.click(f"#{found.get_attribute('id')}")
+    # Choosing one draws the list anew.
+    for chosen in [found.get_attribute("id") for found in ann.all("#picks .pick input")[:2]]:
+        ann.click(f"#{chosen}")
     ann.click("#picker [data-choice=start]")
     ann.find("#ask")
     yield "new-group"

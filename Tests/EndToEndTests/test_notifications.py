@@ -75,7 +75,8 @@ def worker_of(person):
     """Runs scripts in the service worker of a browser, by the protocol of its developer tools."""
     address = person.driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
     targets = httpx.get(f"http://{address}/json/list").json()
-    [target] = [one for one in targets if one["type"] == "service_worker"]
+    # Other tests' servers have left theirs.
+    [target] = [one for one in targets if one["type"] == "service_worker" and one["url"].startswith(f"{person.url}/")]
     numbers = itertools.count(1)
     with websockets.sync.client.connect(target["webSocketDebuggerUrl"], max_size=None) as socket:
 
