@@ -15,7 +15,7 @@ import Storage
 package struct RouteTable: Sendable {
     /// The maximum size of a body: an SDP is at most 256 KiB, and JSON escapes may double it.
     static let maximumBody = 640 * 1024
-    /// The maximum size of an empty object as the body of an operation without one.
+    /// What is read of the body of an operation without one.
     private static let maximumIgnoredBody = 4096
     /// How long a body may take to arrive. The idle timeout of the connection ends a stalled one earlier.
     private static let maxBodyDuration = Duration.seconds(300)
@@ -117,7 +117,7 @@ package struct RouteTable: Sendable {
             if operation.body != nil {
                 operationRequest.body = try await Self.body(of: request)
             } else {
-                try await Self.requireNoBody(of: request, to: operation)
+                try await Self.rejectParameters(inBodyOf: request, to: operation)
             }
             try authenticator.admit(
                 bodyOf: operationRequest.body.count, operation.limit, of: operationRequest.principal)
@@ -221,22 +221,17 @@ package struct RouteTable: Sendable {
         return try await anyBody(of: request, limit: maximumBody)
     }
 
-    /// What a client writes into the body of an operation without one would be ignored, and with it what it limits.
-    private static func requireNoBody(of request: Request, to operation: Operation) async throws {
+    /// A parameter of the query in the body of an operation without one would be ignored, and with it what it limits.
+    private static func rejectParameters(inBodyOf request: Request, to operation: Operation) async throws {
         let hasBody =
             request.headers[.contentLength].map { $0 != "0" } ?? (request.headers[.transferEncoding] != nil)
-        guard hasBody, operation.method != .get else { return }
-        guard let bytes = try? await anyBody(of: request, limit: maximumIgnoredBody),
-            let members = try? JSONDecoder().decode(
-                [String: Ignored].self, from: Data(bytes.isEmpty ? Array("{}".utf8) : bytes))
-        else { throw Problem.invalid("body", "\(operation.name) takes no body.") }
-        guard let member = members.keys.min() else { return }
-        let isParameter = operation.parameters.contains { $0.name == member && !$0.isInPath }
-        throw Problem.invalid(
-            member,
-            isParameter
-                ? "\(member) belongs into the query: \(operation.name) takes no body."
-                : "\(operation.name) takes no body, so no \(member.prefix(64)).")
+        let names = Set(operation.parameters.lazy.filter { !$0.isInPath }.map(\.name))
+        guard hasBody, operation.method != .get, !names.isEmpty,
+            let bytes = try? await anyBody(of: request, limit: maximumIgnoredBody),
+            let members = try? JSONDecoder().decode([String: Ignored].self, from: Data(bytes)),
+            let name = members.keys.filter(names.contains).min()
+        else { return }
+        throw Problem.invalid(name, "\(name) belongs into the query: \(operation.name) takes no body.")
     }
 
     /// Any value.
