@@ -25,7 +25,8 @@ from switchboard_tests.transcription import SPEECH, WORDS
 LONG = [
     "test_openapi", "test_transcripts", "test_deletion", "test_relay", "test_stalls", "test_recording_transcripts",
     "test_captions", "test_crash", "test_webhook_delivery", "test_erased_bytes", "test_realtime_ends",
-    "test_disappearing", "test_voice_recordings", "test_gateway_gstreamer", "test_load_media", "test_recordings_networks",
+    "test_disappearing", "test_voice_recordings", "test_gateway_gstreamer", "test_load_media",
+    "test_recordings_networks",
 ]  # fmt: skip
 
 

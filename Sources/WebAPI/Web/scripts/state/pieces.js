@@ -1,12 +1,12 @@
 // A message's text as pieces to show, from the ranges that the server found in it: nothing is parsed here.
 
-// What ranges of emphasis and code begin and end with.
+// What ranges of emphasis and code begin and end with; \x60 is a backtick.
 const MARKERS = {
     bold: [/^\*\*/, /\*\*$/],
     italic: [/^[*_]/, /[*_]$/],
     strike: [/^~~/, /~~$/],
-    code: [/^`{1,2}/, /`{1,2}$/],
-    block: [/^`{3,}(?:[^\n`]*\n)?/, /\n?`{3,}$/],
+    code: [/^\x60{1,2}/, /\x60{1,2}$/],
+    block: [/^\x60{3,}(?:[^\n\x60]*\n)?/, /\n?\x60{3,}$/],
 };
 
 /** Where the markers of a range lie, `[start, end]` each: none if they are not there, or nothing is between them. */
