@@ -101,6 +101,13 @@ def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(pai
     other.say(group, "not for her")
     ann.says(f"#row-{group}", "You left")
     assert "not for her" not in texts(ann)
+    # She returns, by another device.
+    other.ask("POST", f"{path}/members", {"members": [own.user]})
+    own.ask("POST", f"{path}/members/me/accept")
+    ann.find("#composer")
+    other.say(group, "welcome back")
+    ann.browser.wait("the welcome", lambda: "welcome back" in texts(ann))
+    assert "not for her" not in texts(ann)
 
 
 def test_a_change_overtakes_the_page_that_it_concerns(pair, apis):
