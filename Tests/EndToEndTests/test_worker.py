@@ -17,6 +17,8 @@ Promise.all([caches.keys(), navigator.serviceWorker?.getRegistration()])
     .then(([names, { installing, waiting, active } = {}]) =>
         done([own, names, (installing ?? waiting ?? active)?.state ?? null]));
 """
+# Asks for another worker, as the browser does when a page is opened, but not while the worker has something to do.
+UPDATE = "navigator.serviceWorker.getRegistration().then((one) => one.update()).then(() => arguments[0]())"
 # What the worker keeps, by its paths.
 KEPT = """
 const [done] = arguments;
@@ -151,6 +153,8 @@ def test_a_new_build_comes_when_it_is_asked_for(browser, own, other_build, pictu
     ann.is_online(40)
     shows(ann, "before it was rolled back")
     ann.driver.refresh()
+    ann.is_in()
+    browser.driver.execute_async_script(UPDATE)
     ann.click("#update [data-action=reload]", 40)
     browser.wait("the former page", lambda: builds(browser)[0] == OTHER)
     shows(ann, "before it was rolled back")

@@ -31,10 +31,7 @@ class Updates extends Emitter {
         workers.addEventListener("message", ({ data }) => { if (data && "build" in data && data.build !== build) this.#setReady(); });
         workers.startMessages();
         try {
-            const isKnown = Boolean(await workers.getRegistration());
             this.#registration = await workers.register(policy ? policy.createScriptURL(WORKER) : WORKER, { updateViaCache: "none" });
-            // The browser would ask for itself, but puts that off for as long as the worker has something to do.
-            if (isKnown) await this.#registration.update().catch(() => {});
         } catch (error) {
             console.info("without a service worker:", error.message);
         }

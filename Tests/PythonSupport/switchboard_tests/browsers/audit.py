@@ -184,10 +184,16 @@ for (const element of document.body.querySelectorAll("*")) {
 return [...found];
 """
 
-# What axe-core finds, with all of its rules or with those that are listed.
+# What axe-core finds, with all of its rules or with those that are listed. Under a modal dialog it takes the buttons of
+# the dialog for the background of what lies below.
 VIOLATIONS = """
 const [rules, done] = arguments;
 const options = { resultTypes: ["violations"], ...rules && { runOnly: rules } };
-axe.run(document, options).then(({ violations }) => done(violations.map(({ id, nodes }) =>
+const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+const isBelow = (id, { target }) =>
+    id === "color-contrast" && Boolean(dialog) && !dialog.contains(document.querySelector(target[0]));
+const kept = ({ id, nodes }) => ({ id, nodes: nodes.filter((one) => !isBelow(id, one)) });
+const shown = (violations) => violations.map(kept).filter(({ nodes }) => nodes.length > 0);
+axe.run(document, options).then(({ violations }) => done(shown(violations).map(({ id, nodes }) =>
     `${id}: ${nodes.slice(0, 3).map((one) => `${one.html.slice(0, 200)} ${one.any[0]?.message ?? ""}`).join("; ")}`)));
 """
