@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import pathlib
+import time
 import uuid
 
 import httpx
@@ -13,6 +14,7 @@ from switchboard_tests.browsers.chats import API, open_chat
 from switchboard_tests.browsers.pages import Person, together
 from switchboard_tests.browsers.server import Server
 
+READING_INTERVAL = 0.7
 SHOWN = """
 const done = arguments[0];
 navigator.serviceWorker.ready.then((one) => one.getNotifications())
@@ -66,8 +68,14 @@ def shown(person):
 
 
 def notified(person, *want):
-    """Waits until the notifications have these titles and texts."""
-    person.browser.wait(f"the notifications {want}", lambda: [one[:2] for one in shown(person)] == sorted(want))
+    """Waits until the notifications have these titles and texts. To list them makes the browser forget those that are
+    not displayed yet, so it is done seldom."""
+
+    def are_there():
+        time.sleep(READING_INTERVAL)
+        return [one[:2] for one in shown(person)] == sorted(want)
+
+    person.browser.wait(f"the notifications {want}", are_there)
 
 
 @contextlib.contextmanager

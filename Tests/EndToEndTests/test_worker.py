@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from switchboard_tests.browsers.chats import API, open_chat, shows, write
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.server import Server
 
@@ -17,8 +16,6 @@ Promise.all([caches.keys(), navigator.serviceWorker?.getRegistration()])
     .then(([names, { installing, waiting, active } = {}]) =>
         done([own, names, (installing ?? waiting ?? active)?.state ?? null]));
 """
-# Asks for another worker, as the browser does when a page is opened, but not while the worker has something to do.
-UPDATE = "navigator.serviceWorker.getRegistration().then((one) => one.update()).then(() => arguments[0]())"
 # What the worker keeps, by its paths.
 KEPT = """
 const [done] = arguments;
@@ -143,21 +140,6 @@ def test_a_new_build_comes_when_it_is_asked_for(browser, own, other_build, pictu
     ann.is_in()
     is_kept(browser)
     ann.gone("#update")
-    # It is rolled back while something waits: the newer page sends that. A folder has no build that the server could
-    # name, so that a page learns of it when it is opened.
-    notes = API(ann).create("self")
-    open_chat(ann, notes)
-    own.stop()
-    write(ann, "before it was rolled back")
-    serve(own, other_build)
-    ann.is_online(40)
-    shows(ann, "before it was rolled back")
-    ann.driver.refresh()
-    ann.is_in()
-    browser.driver.execute_async_script(UPDATE)
-    ann.click("#update [data-action=reload]", 40)
-    browser.wait("the former page", lambda: builds(browser)[0] == OTHER)
-    shows(ann, "before it was rolled back")
 
 
 def test_without_a_worker_a_reload_brings_it_too(browser, own, other_build):
