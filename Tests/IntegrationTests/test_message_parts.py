@@ -233,9 +233,10 @@ def test_a_parameter_in_the_body_is_not_ignored(server):
     here = direct(ann, ben)
     send(ann, here, "one")
     path = f"/v1/conversations/{here}"
-    refused = ben.request("DELETE", f"{path}?for=me", {"upTo": 0})
-    assert (refused.status_code, refused.json()["field"]) == (400, "upTo")
-    assert refused.json()["detail"] == "upTo belongs into the query: conversations.delete takes no body."
+    for method, rest, name in (("DELETE", "?for=me", "delete"), ("POST", "/clear", "clear")):
+        refused = ben.request(method, path + rest, {"upTo": 0})
+        assert (refused.status_code, refused.json()["field"]) == (400, "upTo")
+        assert refused.json()["detail"] == f"upTo belongs in the query: conversations.{name} takes no body."
     assert texts(ben, here) == ["one"]
     # What else is in it means nothing, like members that the server does not know.
     assert ben.request("PUT", f"{path}/messages/1/star", {"clientID": client_id()}).status_code == 200
@@ -248,10 +249,10 @@ def test_what_was_not_seen_is_not_cleared(server):
     for text in ("one", "two", "three"):
         send(ann, here, text)
     path = f"/v1/conversations/{here}"
-    for wrong in (-1, "x"):
-        refused = ben.post(f"{path}/clear", {"upTo": wrong})
+    for wrong in ("-1", "x"):
+        refused = ben.post(f"{path}/clear?upTo={wrong}")
         assert refused.status_code == 400 and refused.json()["field"] == "upTo"
-    assert ben.post(f"{path}/clear", {"upTo": 1}).status_code == 204
+    assert ben.post(f"{path}/clear?upTo=1").status_code == 204
     assert texts(ben, here) == ["two", "three"] and texts(ann, here) == ["one", "two", "three"]
     assert ben.request("DELETE", f"{path}?for=me&upTo=2").status_code == 204
     assert texts(ben, here) == ["three"] and row(ben, here)["unread"] == 1

@@ -223,15 +223,13 @@ package struct RouteTable: Sendable {
 
     /// A parameter of the query in the body of an operation without one would be ignored, and with it what it limits.
     private static func rejectParameters(inBodyOf request: Request, to operation: Operation) async throws {
-        let hasBody =
-            request.headers[.contentLength].map { $0 != "0" } ?? (request.headers[.transferEncoding] != nil)
-        let names = Set(operation.parameters.lazy.filter { !$0.isInPath }.map(\.name))
-        guard hasBody, operation.method != .get, !names.isEmpty,
+        guard operation.method != .get, operation.parameters.contains(where: { !$0.isInPath }),
+            request.headers[.contentLength].map({ $0 != "0" }) ?? (request.headers[.transferEncoding] != nil),
             let bytes = try? await anyBody(of: request, limit: maximumIgnoredBody),
             let members = try? JSONDecoder().decode([String: Ignored].self, from: Data(bytes)),
-            let name = members.keys.filter(names.contains).min()
+            let name = operation.parameters.first(where: { !$0.isInPath && members[$0.name] != nil })?.name
         else { return }
-        throw Problem.invalid(name, "\(name) belongs into the query: \(operation.name) takes no body.")
+        throw Problem.invalid(name, "\(name) belongs in the query: \(operation.name) takes no body.")
     }
 
     /// Any value.

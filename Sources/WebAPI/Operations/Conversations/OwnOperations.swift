@@ -102,11 +102,12 @@ enum OwnOperations {
         }
     }
 
-    private static let upToDescription =
-        "The last message that is removed, such as the last that was seen; absent for all."
+    private static let upTo = Operation.Parameter.query(
+        "upTo", .integer(0...Int64.max),
+        "The last message that is removed, such as the last that was seen; absent for all.")
 
-    private struct Clear: Decodable {
-        var upTo: Int64?
+    private static func upTo(of request: OperationRequest) throws -> Int64? {
+        try request.parameters["upTo"].map { _ in try request.number("upTo", from: 0) }
     }
 
     private static func clear(_ service: ConversationService) -> Operation {
@@ -114,13 +115,11 @@ enum OwnOperations {
             name: "conversations.clear", method: .post, path: "/v1/conversations/{conversation}/clear",
             summary:
                 "Remove everything that is in a conversation for oneself, for ever. A group that was left is gone then.",
-            parameters: [conversation],
-            body: .object([.optional("upTo", .integer(0...Int64.max), upToDescription)]), problems: [.notFound]
+            parameters: [conversation, upTo], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
             let id = try request.identifier("conversation", of: ConversationID.self)
-            let number = try request.decode(Clear.self).upTo
-            if let number, number < 0 { throw Problem.invalid("upTo", "upTo must be a whole number from 0.") }
+            let number = try upTo(of: request)
             try await service.write { try $1.clear(id, upTo: number, by: user, in: $0) }
             return .noContent
         }
@@ -132,15 +131,14 @@ enum OwnOperations {
             summary:
                 "Delete a conversation for oneself: it is cleared, and leaves the inbox until there is something new in it.",
             parameters: [
-                conversation, .query("upTo", .integer(0...Int64.max), upToDescription),
-                .query("for", .choice(["me"]), isRequired: true, "For whom it is deleted: `me`."),
+                conversation, upTo, .query("for", .choice(["me"]), isRequired: true, "For whom it is deleted: `me`."),
             ],
             problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
             let id = try request.identifier("conversation", of: ConversationID.self)
             guard request.parameters["for"] == "me" else { throw Problem.invalid("for", "for must be me.") }
-            let number = try request.parameters["upTo"].map { _ in try request.number("upTo", from: 0) }
+            let number = try upTo(of: request)
             try await service.write { try $1.deleteForOneself(id, upTo: number, by: user, in: $0) }
             return .noContent
         }

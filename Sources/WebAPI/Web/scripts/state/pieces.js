@@ -24,12 +24,13 @@ export function pieces(text, ranges = []) {
     const valid = ranges.filter(({ start, length }) => Number.isInteger(start) && Number.isInteger(length)
         && start >= 0 && length > 0 && start + length <= text.length);
     const markers = valid.flatMap((range) => markersOf(text, range));
+    const hidden = new Set(markers.map(([from]) => from));
     const bounds = [...new Set([0, text.length, ...valid.flatMap(({ start, length }) => [start, start + length]), ...markers.flat()])];
     bounds.sort((one, other) => one - other);
     const found = [];
     for (let index = 0; index + 1 < bounds.length; index += 1) {
         const [start, end] = [bounds[index], bounds[index + 1]];
-        if (markers.some(([from, to]) => from <= start && end <= to)) continue;
+        if (hidden.has(start)) continue;
         const around = valid.filter((range) => range.start <= start && end <= range.start + range.length);
         const mention = around.find((range) => range.kind === "mention");
         // A mention is shown as a name: once, whatever lies in it.
