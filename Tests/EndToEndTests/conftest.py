@@ -134,6 +134,22 @@ def pair(browsers, url, proxy):
         one.driver.get("about:blank")
 
 
+@pytest.fixture(scope="module")
+def chatters(browsers, url):
+    """Ann and Ben, signed up once for all tests of a file."""
+    for one in browsers:
+        one.keep_one_tab()
+    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
+    together(made, Person.sign_up)
+    yield made
+    together(browsers, lambda one: one.driver.get("about:blank"))
+
+
+@pytest.fixture(scope="module")
+def apis(chatters):
+    return [API(one) for one in chatters]
+
+
 @pytest.fixture
 def pictures(request):
     """Takes a picture of a screen: `pictures(person.browser, "name")`."""

@@ -5,25 +5,9 @@ import uuid
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import PHONE
-from switchboard_tests.browsers.chats import API, open_chat, row, row_menu, shows, write
-from switchboard_tests.browsers.pages import Person, together
+from switchboard_tests.browsers.chats import open_chat, row, row_menu, shows, write
 
 ROWS = "return [...document.querySelectorAll('#inbox .row')].map((one) => one.dataset.conversation);"
-
-
-@pytest.fixture(scope="module")
-def pair(browsers, url):
-    for one in browsers:
-        one.keep_one_tab()
-    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
-    together(made, Person.sign_up)
-    yield made
-    together(browsers, lambda one: one.driver.get("about:blank"))
-
-
-@pytest.fixture(scope="module")
-def apis(pair):
-    return [API(one) for one in pair]
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +30,9 @@ def kept(api, conversation):
     return api.ask("GET", f"/v1/conversations/{conversation}")["membership"].get("draft", {}).get("text", "")
 
 
-def test_drafts_over_two_devices(pair, apis, direct, browsers, url):
+def test_drafts_over_two_devices(chatters, apis, direct, browsers, url):
     """Here at once, on the server after a pause or at leaving, and not back after it was sent."""
-    ann, ben = pair
+    ann, ben = chatters
     open_chat(ann, direct)
     ann.find("#write").send_keys("half a thought")
     ann.go("people")
@@ -81,8 +65,8 @@ def test_drafts_over_two_devices(pair, apis, direct, browsers, url):
     assert ben
 
 
-def test_enter_during_composition_does_not_send(pair, direct):
-    ann, _ = pair
+def test_enter_during_composition_does_not_send(chatters, direct):
+    ann, _ = chatters
     open_chat(ann, direct)
     field = ann.find("#write")
     field.send_keys("nihon")
@@ -101,8 +85,8 @@ def test_enter_during_composition_does_not_send(pair, direct):
     field.send_keys(" ", Keys.BACKSPACE)
 
 
-def test_mentions_are_completed_and_counted(pair, apis, group):
-    ann, ben = pair
+def test_mentions_are_completed_and_counted(chatters, apis, group):
+    ann, ben = chatters
     ben.go("chats")
     open_chat(ann, group)
     ann.find("#write").send_keys("Hi @br")
@@ -116,8 +100,8 @@ def test_mentions_are_completed_and_counted(pair, apis, group):
     assert message["text"] == f"Hi <@{apis[1].user}>"
 
 
-def test_order_menus_filters_and_the_archive(pair, apis, group):
-    ann, ben = pair
+def test_order_menus_filters_and_the_archive(chatters, apis, group):
+    ann, ben = chatters
     notes = apis[1].create("self")
     apis[1].say(notes, "newest")
     ben.go("chats")
@@ -182,8 +166,8 @@ def test_order_menus_filters_and_the_archive(pair, apis, group):
     assert ann
 
 
-def test_typing_and_presence_in_the_list(pair, direct):
-    ann, ben = pair
+def test_typing_and_presence_in_the_list(chatters, direct):
+    ann, ben = chatters
     ben.go("chats")
     ben.find(f"#row-{direct} .presence[data-online=true]")
     open_chat(ann, direct)
@@ -197,8 +181,8 @@ def test_typing_and_presence_in_the_list(pair, direct):
     ann.find("#write").send_keys(" ", Keys.BACKSPACE)
 
 
-def test_search_over_chats_people_and_messages(pair, apis, group):
-    ann, ben = pair
+def test_search_over_chats_people_and_messages(chatters, apis, group):
+    ann, ben = chatters
     word = f"needle{uuid.uuid4().hex[:6]}"
     number = apis[1].say(group, f"a {word} in the hay")
     apis[1].say(group, *(f"after {turn}" for turn in range(70)))
@@ -223,8 +207,8 @@ def test_search_over_chats_people_and_messages(pair, apis, group):
     assert ben
 
 
-def test_the_switcher(pair, apis, group):
-    ann, _ = pair
+def test_the_switcher(chatters, apis, group):
+    ann, _ = chatters
     ann.go("people")
     ann.driver.find_element("css selector", "body").send_keys(Keys.CONTROL, "k")
     ann.find("#switcher-input").send_keys(Keys.NULL, "switcher")
@@ -235,8 +219,8 @@ def test_the_switcher(pair, apis, group):
     assert apis
 
 
-def test_on_a_phone_the_list_and_the_chat_take_turns(pair, direct):
-    ann, _ = pair
+def test_on_a_phone_the_list_and_the_chat_take_turns(chatters, direct):
+    ann, _ = chatters
     ann.browser.resize(PHONE)
     try:
         ann.go("chats")
@@ -250,8 +234,8 @@ def test_on_a_phone_the_list_and_the_chat_take_turns(pair, direct):
         ann.browser.resize((1280, 800))
 
 
-def test_notes_to_oneself(pair):
-    ann, _ = pair
+def test_notes_to_oneself(chatters):
+    ann, _ = chatters
     ann.go("chats")
     ann.click("[data-action=notes]")
     ann.says(".thread-head h1", "Notes")

@@ -5,32 +5,17 @@ import uuid
 import numpy as np
 import pytest
 import zxingcpp
-from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows
-from switchboard_tests.browsers.pages import PASSWORD, SIGN_UP, Person, together
+from switchboard_tests.browsers.chats import menu, open_chat, row, shows
+from switchboard_tests.browsers.pages import PASSWORD, SIGN_UP, Person
 from switchboard_tests.browsers.server import Server
-
-
-@pytest.fixture(scope="module")
-def pair(browsers, url):
-    for one in browsers:
-        one.keep_one_tab()
-    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
-    together(made, Person.sign_up)
-    yield made
-    together(browsers, lambda one: one.driver.get("about:blank"))
-
-
-@pytest.fixture(scope="module")
-def apis(pair):
-    return [API(one) for one in pair]
 
 
 def follow(person, address):
     person.driver.execute_script("location.hash = arguments[0]", address[address.index("#"):])
 
 
-def test_becoming_friends(pair):
-    ann, ben = pair
+def test_becoming_friends(chatters):
+    ann, ben = chatters
     ann.search_for(ben)
     ann.click("#people [data-action=person]")
     ann.click("#person [data-action=ask-friend]")
@@ -55,8 +40,8 @@ def test_becoming_friends(pair):
     ann.gone("#person")
 
 
-def test_a_contact_link_leads_to_its_owner(pair):
-    ann, ben = pair
+def test_a_contact_link_leads_to_its_owner(chatters):
+    ann, ben = chatters
     ann.go("people")
     ann.click("[data-action=make-contact-link]")
     address = ann.find("#link-address").get_attribute("value")
@@ -72,8 +57,8 @@ def test_a_contact_link_leads_to_its_owner(pair):
     ben.says(".link-card", "This link does not work")
 
 
-def test_a_group_with_links_roles_and_rights(pair, apis):
-    ann, ben = pair
+def test_a_group_with_links_roles_and_rights(chatters, apis):
+    ann, ben = chatters
     group = apis[0].create("group", name="Choir")
     open_chat(ann, group)
     ann.click("[data-action=members]")
@@ -113,9 +98,9 @@ def test_a_group_with_links_roles_and_rights(pair, apis):
     ben.says("#messages", "removed")
 
 
-def test_a_request_is_blocked_and_somebody_reported(pair, apis):
+def test_a_request_is_blocked_and_somebody_reported(chatters, apis):
     """Ben writes, who has found Ann by her link."""
-    ann, _ = pair
+    ann, _ = chatters
     body = {"clientID": str(uuid.uuid4()), "kind": "direct", "members": [apis[0].user]}
     conversation = apis[1].ask("POST", "/v1/conversations", body)["conversation"]["id"]
     number = apis[1].say(conversation, "buy this")
@@ -144,8 +129,8 @@ return [...path.matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [Number(x), Numbe
 """
 
 
-def test_a_camera_reads_the_code_of_a_contact_link(pair):
-    ann, _ = pair
+def test_a_camera_reads_the_code_of_a_contact_link(chatters):
+    ann, _ = chatters
     ann.go("people")
     ann.click("[data-action=make-contact-link]")
     address = ann.find("#link-address").get_attribute("value")
@@ -159,8 +144,8 @@ def test_a_camera_reads_the_code_of_a_contact_link(pair):
     ann.click("#made-link [data-action=close]")
 
 
-def test_starred_messages_of_all_conversations_are_listed(pair, apis):
-    ann, _ = pair
+def test_starred_messages_of_all_conversations_are_listed(chatters, apis):
+    ann, _ = chatters
     first = apis[0].create("group", [apis[1]], name="First")
     notes = apis[0].create("self")
     plan = apis[1].say(first, "the plan")
@@ -204,11 +189,11 @@ def bare(request, tmp_path):
     one.stop()
 
 
-def test_controls_of_disabled_features_are_hidden(pair, browsers, bare):
+def test_controls_of_disabled_features_are_hidden(chatters, browsers, bare):
     ann = Person(browsers[0], bare.url, "Ann Abel")
     controls = ["[data-action=make-contact-link]", "form.search", "[data-action=group-call]"]
-    pair[0].go("people")
-    assert pair[0].driver.execute_script(SHOWN, controls) == controls
+    chatters[0].go("people")
+    assert chatters[0].driver.execute_script(SHOWN, controls) == controls
     ann.browser.open(bare.url)
     ann.find("#sign-in-form")
     form = {"displayName": ann.name, "email": ann.email, "password": PASSWORD}

@@ -1,8 +1,6 @@
 """What happens to messages while somebody reads them, and texts and names that were made to break a page."""
 
-import pytest
-from switchboard_tests.browsers.chats import API, open_chat, texts
-from switchboard_tests.browsers.pages import Person, together
+from switchboard_tests.browsers.chats import open_chat, texts
 
 # The topmost message on the screen, and where it is, in pixels from the top of the list.
 TOPMOST = """
@@ -49,24 +47,9 @@ return [scrollWidth > innerWidth, wide.length];
 """
 
 
-@pytest.fixture(scope="module")
-def pair(browsers, url):
-    for one in browsers:
-        one.keep_one_tab()
-    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
-    together(made, Person.sign_up)
-    yield made
-    together(browsers, lambda one: one.driver.get("about:blank"))
-
-
-@pytest.fixture(scope="module")
-def apis(pair):
-    return [API(one) for one in pair]
-
-
-def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(pair, apis):
+def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(chatters, apis):
     """Ann reads in the middle: what she reads stays where it is, and so does the focus."""
-    ann, _ = pair
+    ann, _ = chatters
     own, other = apis
     group = other.create("group", [own], name="Garden")
     path = f"/v1/conversations/{group}"
@@ -110,8 +93,8 @@ def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(pai
     assert "not for her" not in texts(ann)
 
 
-def test_a_change_overtakes_the_page_that_it_concerns(pair, apis):
-    ann, _ = pair
+def test_a_change_overtakes_the_page_that_it_concerns(chatters, apis):
+    ann, _ = chatters
     own, other = apis
     group = own.create("group", [other], name="Overtaken")
     last = own.say(group, *[f"line {number}" for number in range(110)])
@@ -128,8 +111,8 @@ def test_a_change_overtakes_the_page_that_it_concerns(pair, apis):
     ann.says(f"#message-{last - 60} .text", "as it is now")
 
 
-def test_odd_texts_and_names(pair, apis):
-    ann, ben = pair
+def test_odd_texts_and_names(chatters, apis):
+    ann, ben = chatters
     own, other = apis
     other.ask("PATCH", "/v1/me", {"displayName": NAME})
     group = other.create("group", [own], name=NAME)

@@ -4,8 +4,7 @@ for the whole file; each test has a group of their own, which is made over REST.
 import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
-from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows, texts, write
-from switchboard_tests.browsers.pages import Person, together
+from switchboard_tests.browsers.chats import menu, open_chat, row, shows, texts, write
 
 # Where a message is, in pixels from the top of the list, and how much is below the screen.
 LOCATION = """
@@ -28,21 +27,6 @@ const node = all.find((one) => one.getBoundingClientRect().bottom > top + 1);
 const found = [node, all[0]].map((one) => Number(one.dataset.number));
 return [...found, Math.round(node.getBoundingClientRect().top - top)];
 """
-
-
-@pytest.fixture(scope="module")
-def pair(browsers, url):
-    for one in browsers:
-        one.keep_one_tab()
-    made = [Person(one, url, name) for one, name in zip(browsers, ("Ann Abel", "Ben Brook"))]
-    together(made, Person.sign_up)
-    yield made
-    together(browsers, lambda one: one.driver.get("about:blank"))
-
-
-@pytest.fixture(scope="module")
-def apis(pair):
-    return [API(one) for one in pair]
 
 
 @pytest.fixture
@@ -70,8 +54,8 @@ def focused(person):
     return person.driver.execute_script("return document.activeElement.id")
 
 
-def test_it_opens_at_the_first_unread_message(pair, apis, group):
-    _, ben = pair
+def test_it_opens_at_the_first_unread_message(chatters, apis, group):
+    _, ben = chatters
     first = apis[0].say(group, "first")
     open_chat(ben, group)
     ben.find(f"#message-{first}")
@@ -97,8 +81,8 @@ def test_it_opens_at_the_first_unread_message(pair, apis, group):
     has_read(ben, apis[1], group, first + 200)
 
 
-def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):
-    _, ben = pair
+def test_nothing_jumps_while_what_is_above_loads_and_grows(chatters, apis, group):
+    _, ben = chatters
     apis[0].say(group, *(f"message {number}" for number in range(300)))
     apis[1].ask("POST", f"/v1/conversations/{group}/marks", {"read": 301})
     open_chat(ben, group)
@@ -127,8 +111,8 @@ def test_nothing_jumps_while_what_is_above_loads_and_grows(pair, apis, group):
     ben.find(f"#message-{newest}")
 
 
-def test_a_reply_leads_to_its_origin_and_back(pair, apis, group):
-    _, ben = pair
+def test_a_reply_leads_to_its_origin_and_back(chatters, apis, group):
+    _, ben = chatters
     origin = apis[0].say(group, "the origin")
     apis[0].say(group, *(f"between {number}" for number in range(120)))
     reply = apis[0].say(group, "the answer", replyTo=origin)
@@ -150,8 +134,8 @@ def test_a_reply_leads_to_its_origin_and_back(pair, apis, group):
     ben.browser.wait("the origin", lambda: ben.driver.execute_script(LOCATION, origin) is not None)
 
 
-def test_groups_of_one_author_days_and_ticks(pair, apis, group):
-    ann, ben = pair
+def test_groups_of_one_author_days_and_ticks(chatters, apis, group):
+    ann, ben = chatters
     open_chat(ann, group)
     write(ann, "one")
     write(ann, "two")
@@ -169,8 +153,8 @@ def test_groups_of_one_author_days_and_ticks(pair, apis, group):
     ann.click("#message-info [data-action=close]")
 
 
-def test_pinning_starring_and_reacting(pair, apis, group):
-    ann, ben = pair
+def test_pinning_starring_and_reacting(chatters, apis, group):
+    ann, ben = chatters
     first = apis[0].say(group, "pin me")
     apis[0].say(group, *(f"filler {number}" for number in range(70)))
     open_chat(ben, group)
@@ -196,8 +180,8 @@ def test_pinning_starring_and_reacting(pair, apis, group):
     ann.gone(".pins")
 
 
-def test_editing_by_arrow_and_former_texts(pair, apis, group):
-    ann, ben = pair
+def test_editing_by_arrow_and_former_texts(chatters, apis, group):
+    ann, ben = chatters
     open_chat(ann, group)
     open_chat(ben, group)
     write(ann, "teh words")
@@ -212,8 +196,8 @@ def test_editing_by_arrow_and_former_texts(pair, apis, group):
     ben.click("#message-history [data-action=close]")
 
 
-def test_a_thread_of_replies(pair, apis, group):
-    ann, ben = pair
+def test_a_thread_of_replies(chatters, apis, group):
+    ann, ben = chatters
     root = apis[0].say(group, "the root")
     open_chat(ben, group)
     ben.find(f"#message-{root}")
@@ -232,8 +216,8 @@ def test_a_thread_of_replies(pair, apis, group):
     ann.browser.wait("the root", lambda: focused(ann) == f"message-{root}")
 
 
-def test_forwarding(pair, apis, group):
-    ann, _ = pair
+def test_forwarding(chatters, apis, group):
+    ann, _ = chatters
     notes = apis[0].create("self")
     number = apis[1].say(group, "worth keeping")
     open_chat(ann, group)
@@ -247,8 +231,8 @@ def test_forwarding(pair, apis, group):
     shows(ann, "worth keeping")
 
 
-def test_messages_disappear(pair, apis, group):
-    ann, _ = pair
+def test_messages_disappear(chatters, apis, group):
+    ann, _ = chatters
     open_chat(ann, group)
     ann.click("[data-action=members]")
     # It is drawn anew when the members have come.
@@ -262,8 +246,8 @@ def test_messages_disappear(pair, apis, group):
     assert "soon gone" not in texts(ann)
 
 
-def test_sending_later(pair, apis, group):
-    ann, ben = pair
+def test_sending_later(chatters, apis, group):
+    ann, ben = chatters
     open_chat(ann, group)
     open_chat(ben, group)
     ann.find("#write").send_keys("good morning")
@@ -291,8 +275,8 @@ def test_sending_later(pair, apis, group):
     assert "never" not in texts(ben)
 
 
-def test_what_blocked_people_say_in_groups_is_folded(pair, apis, group):
-    ann, _ = pair
+def test_what_blocked_people_say_in_groups_is_folded(chatters, apis, group):
+    ann, _ = chatters
     first = apis[1].say(group, "bad", "worse")
     ann.go("chats")
     apis[0].ask("PUT", f"/v1/blocks/{apis[1].user}")
@@ -308,8 +292,8 @@ def test_what_blocked_people_say_in_groups_is_folded(pair, apis, group):
     assert first
 
 
-def test_the_keyboard_goes_from_message_to_message(pair, apis, group):
-    ann, _ = pair
+def test_the_keyboard_goes_from_message_to_message(chatters, apis, group):
+    ann, _ = chatters
     last = apis[0].say(group, "one", "two", "three")
     open_chat(ann, group)
     ann.find(f"#message-{last}")
