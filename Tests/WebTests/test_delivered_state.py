@@ -282,15 +282,15 @@ def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
         if time.monotonic() > end or found:
             return
         counted += 1
-        if failure(driver, new_world(owner, history), plan):
-            found.append((owner, history, plan))
+        if first := failure(driver, new_world(owner, history), plan):
+            found.append((owner, history, plan, first))
 
     found: list = []
     collect()
     print(f"{counted} plans, seed {seed}")
-    for owner, history, plan in found:
+    for owner, history, plan, first in found:
         # An example of hypothesis takes seconds here, and it would try hundreds.
         small = shrunk(plan, lambda left: failure(driver, new_world(owner, history), left))
         text = "\n".join(f"    {one!r}," for one in small)
-        last = failure(driver, new_world(owner, history), small) or "not repeated"
+        last = failure(driver, new_world(owner, history), small) or f"{first}\nwhich was not repeated"
         pytest.fail(f"seed {seed}, owner {owner}, history {history}:\n{text}\n{last}", pytrace=False)

@@ -78,14 +78,16 @@ package struct InboxReader: Sendable {
         do { found = try commands.get(entry.conversation, by: user, in: store) } catch let problem as Problem
             where problem.kind == .notFound
         { return Self.gone(entry) }
-        guard try isListed(entry, of: user, in: store) else { return Self.gone(entry) }
+        let own = try commands.ownPart(of: user, in: entry.conversation, store: store)
+        guard try isListed(entry, of: user, in: store) else {
+            return Self.gone(entry) { found.writeMembership(own, to: &$0) }
+        }
         let other = try person(of: found, for: user, in: store)
         let last = try commands.page(.newest, of: entry.conversation, limit: 1, by: user, in: store).messages.last
         let counted = try counted.messages(of: found.conversation, commands, in: store)
         let unread = try commands.unread(
             of: user, in: [entry.conversation], counted: counted.map { [entry.conversation: $0] } ?? [:], store: store
         )[entry.conversation]
-        let own = try commands.ownPart(of: user, in: entry.conversation, store: store)
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
             writer.member("id", entry.conversation)
@@ -109,10 +111,15 @@ package struct InboxReader: Sendable {
         return writer.text
     }
 
-    private static func gone(_ entry: InboxEntry) -> String {
-        var writer = JSONWriter(capacity: 128)
+    /// Whoever has deleted a conversation while they are a member of it learns from the membership what they see no more.
+    private static func gone(_ entry: InboxEntry, membership: ((inout JSONWriter) -> Void)? = nil) -> String {
+        var writer = JSONWriter(capacity: 256)
         writer.object { writer in
             writer.member("id", entry.conversation)
+            if let membership {
+                writer.name("membership")
+                membership(&writer)
+            }
             writer.member("gone", true)
             writer.member("counter", entry.counter)
         }

@@ -92,7 +92,7 @@ extension RealtimeEndpoint {
     /// that are open goes with their memberships.
     private func dropUnseen(_ rows: [InboxRow]) {
         for row in rows where messaging.open[row.id] == nil {
-            let first = row.gone == true ? Int.max : row.membership?.firstNumber ?? 0
+            let first = row.membership?.firstNumber ?? (row.gone == true ? .max : 0)
             guard first > messaging.inbox.rows[row.id]?.membership?.firstNumber ?? 0 else { continue }
             cache { try $0.remove(before: first, of: row.id) }
         }

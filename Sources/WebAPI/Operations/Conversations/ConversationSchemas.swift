@@ -301,7 +301,10 @@ enum ConversationSchemas {
             "activity", .integer(),
             "Rises with every message: rows are ordered by it, the highest first, then by id, after the pinned ones. It is "
                 + "below zero while all messages were imported."),
-        .optional("gone", .boolean, "True if the conversation is not in the list any more: nothing else is there."),
+        .optional(
+            "gone", .boolean,
+            "True if the conversation is not in the list any more: of the rest only `membership` is there, if the user still "
+                + "is in it and has deleted it for themselves."),
     ])
 
     private static let messageEdit = Schema.object([

@@ -147,12 +147,14 @@ class Outbox extends Emitter {
         this.#claim(true);
     }
 
-    /** Changes an entry here, and where it is kept if it is to be the same after a reload. */
-    #update(clientID, values, isKept = true) {
+    /** Changes an entry here, and where it is kept if it is to be the same after a reload and in other tabs. */
+    async #update(clientID, values, isKept = true) {
         const entry = this.#entries.find((one) => one.clientID === clientID);
         if (!entry) return;
         this.#set(queue.changed(this.#entries, clientID, values), entry.conversation);
-        if (isKept && entry.order !== undefined) storage.queue.update(entry.order, values);
+        if (!isKept || entry.order === undefined) return;
+        await storage.queue.update(entry.order, values);
+        channel.post("queue", credentials.user?.id);
     }
 
     #remove(clientID) {

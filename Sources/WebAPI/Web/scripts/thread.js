@@ -93,6 +93,8 @@ export class Thread extends ThreadWrites {
         const held = await this.#held.restore();
         if (this.#isClosed) return;
         if (held) this.#set(held);
+        // It may have been cleared since.
+        this.#handleRow();
         this.#listen();
     }
 

@@ -81,6 +81,9 @@ export function applyOwn(thread, rows) {
 /** Without them, but for what is for ever: pages have those of their messages. */
 export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, listened: {} });
 
+/** The last message that somebody has let others see as read. */
+const shownUpTo = (shown) => shown?.at(-1)?.[1] ?? 0;
+
 /** Rows of the stream `marks:`: of marks the higher numbers count. */
 export function applyMarks(thread, rows, me) {
     let next = thread;
@@ -89,7 +92,8 @@ export function applyMarks(thread, rows, me) {
         if (scheduled) next = { ...next, scheduled };
         if (marks?.user === me) next = { ...next, read: Math.max(next.read, marks.read ?? 0) };
         else if (marks) {
-            next = { ...next, shown: { ...next.shown, [marks.user]: marks.shown ?? [] },
+            const known = next.shown[marks.user] ?? [];
+            next = { ...next, shown: { ...next.shown, [marks.user]: shownUpTo(known) > shownUpTo(marks.shown) ? known : marks.shown ?? [] },
                 delivered: { ...next.delivered, [marks.user]: Math.max(next.delivered[marks.user] ?? 0, marks.delivered ?? 0) } };
         }
     }
