@@ -19,14 +19,14 @@ HELD = """
 def test_what_has_changed_is_written_alone(run):
     script = HELD + """
         const before = thread(5, 8);
-        const next = { ...before, last: 9, blocks: blocks([message(6, 20), message(9)], before.blocks), starred: { 7: true } };
+        const next = { ...before, last: 9, blocks: blocks([message(6, 20), message(9)], before.blocks), starred: { 7: true }, counters: { 7: 30 } };
         const earlier = { ...before, first: 3, blocks: blocks([message(3), message(4)], before.blocks) };
         const past = { ...before, blocks: blocks([message(1)], before.blocks) };
         const change = h.changesOf(before, next);
         return [numbers(change), change.own, change.isReplaced, change.hasRoster, numbers(h.changesOf(before, earlier)),
             numbers(h.changesOf(before, past)), numbers(h.changesOf(emptyThread(), before))];
     """
-    own = [{"number": 7, "hidden": False, "starred": True, "listened": False, "reacted": []}]
+    own = [{"number": 7, "hidden": False, "starred": True, "listened": False, "reacted": [], "counter": 30}]
     assert run(script) == [[6, 9], own, False, False, [3, 4], [], [5, 6, 7, 8]]
 
 

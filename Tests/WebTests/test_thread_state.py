@@ -93,15 +93,25 @@ def test_what_was_cleared_is_not_held(run):
 
 
 def test_marks(run):
-    """The user's own only rise. Ranges begin after their first number."""
+    """They only rise. Ranges begin after their first number."""
     script = BEGIN + """
         let thread = state.applyMarks(open([one]), [{ marks: { user: "ann", read: 5, delivered: 5 } }], "ann");
         thread = state.applyMarks(thread, [{ marks: { user: "ann", read: 3, delivered: 5 } },
-            { marks: { user: "ben", delivered: 4, shown: [[1, 3]] } }], "ann");
+            { marks: { user: "ben", delivered: 4, shown: [[1, 3]] } }, { marks: { user: "ben", delivered: 2, shown: [[1, 2]] } }], "ann");
         const { readersOf } = await load("state/receipts.js");
         return [thread.read, [1, 2, 3, 4].map((number) => readersOf(thread, number))];
     """
     assert run(script, one=message(1, 1)) == [5, [[], ["ben"], ["ben"], []]]
+
+
+def test_of_two_copies_of_what_is_noted_the_newer_one_counts(run):
+    """A page may be older than a row of the stream that came before it. What is hidden stays hidden."""
+    script = BEGIN + """
+        const newer = { number: 1, starred: true, reacted: ["b"], counter: 8 };
+        const thread = state.applyOwn(open([one]), [newer, { number: 1, starred: false, reacted: [], hidden: true, counter: 7 }]);
+        return [thread.starred[1], thread.reacted[1], thread.hidden[1], state.applyOwn(thread, [{ ...newer, starred: false, counter: 9 }]).starred[1]];
+    """
+    assert run(script, one=message(1, 1)) == [True, ["b"], True, False]
 
 
 def test_reactions(run):

@@ -19,7 +19,7 @@ export function changesOf(before, after, isNew = false) {
     const numbers = new Set(messages.map((one) => one.number));
     const isReplaced = isNew || before.first !== undefined && (after.first === undefined || after.first > before.first
         || [...known.keys()].some((number) => !numbers.has(number)));
-    const noted = new Set(["hidden", "starred", "listened", "reacted"].flatMap((field) => before[field] === after[field] && !isReplaced ? []
+    const noted = new Set(["hidden", "starred", "listened", "reacted", "counters"].flatMap((field) => before[field] === after[field] && !isReplaced ? []
         : Object.keys(after[field]).filter((number) => isReplaced || before[field][number] !== after[field][number])).map(Number));
     return {
         isReplaced,
@@ -35,8 +35,8 @@ export function storedFrom(thread, from) {
     return { ...thread, blocks: between(thread.blocks, from), first: from, hasEarlier: true };
 }
 
-const ownOf = ({ hidden, starred, listened, reacted }, number) => ({ number, hidden: Boolean(hidden[number]),
-    starred: Boolean(starred[number]), listened: Boolean(listened[number]), reacted: reacted[number] ?? [] });
+const ownOf = ({ hidden, starred, listened, reacted, counters }, number) => ({ number, hidden: Boolean(hidden[number]),
+    starred: Boolean(starred[number]), listened: Boolean(listened[number]), reacted: reacted[number] ?? [], counter: counters[number] ?? 0 });
 
 /** The record of a thread, and that of its people. */
 export const recordOf = ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled }) =>
@@ -45,14 +45,15 @@ export const rosterOf = ({ members, people }) => ({ members, people });
 
 /** The thread of a record with some of its newest messages, from the number `first` on. */
 export function threadOf(record, roster, messages, own, first) {
-    const { hidden, starred, listened, reacted } = emptyThread();
+    const { hidden, starred, listened, reacted, counters } = emptyThread();
     for (const one of own) {
         if (one.hidden) hidden[one.number] = true;
         if (one.listened) listened[one.number] = true;
         starred[one.number] = one.starred;
         reacted[one.number] = one.reacted;
+        counters[one.number] = one.counter;
     }
-    return { ...emptyThread(), isLoaded: true, ...recordOf(record), ...rosterOf(roster), hidden, starred, listened, reacted,
+    return { ...emptyThread(), isLoaded: true, ...recordOf(record), ...rosterOf(roster), hidden, starred, listened, reacted, counters,
         blocks: withMessages(noBlocks, messages, (_, one) => one), first,
         hasEarlier: Boolean(record.hasEarlier) || first > record.first };
 }

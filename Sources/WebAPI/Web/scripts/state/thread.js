@@ -9,11 +9,11 @@ import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from
  * `first` and `last` are the numbers that `blocks` speak for, up to the newest; absent while there are none. `past` is
  * an earlier range of them, `{first, last, hasEarlier}`, while the user reads there: see past.js. `hidden` are the numbers
  * that the user has deleted for themselves, `reacted` the emoji of their reactions by number, `starred` and `listened` what
- * they have noted, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
+ * they have noted, `counters` how new that is, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
  * and read, and `scheduled` how many messages wait for their time.
  */
 export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, blocks: noBlocks, hidden: {}, reacted: {},
-    starred: {}, listened: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
+    starred: {}, listened: {}, counters: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
 
 /** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
 export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
@@ -64,22 +64,24 @@ export function withCopies(thread, list) {
     return { ...thread, blocks: withMessages(thread.blocks, list, newer) };
 }
 
-/** What the user has noted on messages. Deleting for oneself is for ever. */
+/** What the user has noted on messages: of two copies the newer one. Deleting for oneself is for ever. */
 export function applyOwn(thread, rows) {
     if (rows.length === 0) return thread;
-    const [reacted, starred, listened] = [{ ...thread.reacted }, { ...thread.starred }, { ...thread.listened }];
+    const [reacted, starred, listened, counters] = [{ ...thread.reacted }, { ...thread.starred }, { ...thread.listened }, { ...thread.counters }];
     let { hidden } = thread;
     for (const one of rows) {
         if (one.hidden && !hidden[one.number]) hidden = { ...hidden, [one.number]: true };
+        if (one.listened) listened[one.number] = true;
+        if (counters[one.number] > one.counter) continue;
+        counters[one.number] = one.counter;
         reacted[one.number] = one.reacted;
         starred[one.number] = one.starred;
-        if (one.listened) listened[one.number] = true;
     }
-    return { ...thread, hidden, reacted, starred, listened };
+    return { ...thread, hidden, reacted, starred, listened, counters };
 }
 
 /** Without them, but for what is for ever: pages have those of their messages. */
-export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, listened: {} });
+export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, listened: {}, counters: {} });
 
 /** The last message that somebody has let others see as read. */
 const shownUpTo = (shown) => shown?.at(-1)?.[1] ?? 0;
