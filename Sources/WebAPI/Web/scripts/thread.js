@@ -13,14 +13,12 @@ import { expired, nextExpiry } from "./state/disappearing.js";
 import * as past from "./state/past.js";
 import { withPending } from "./state/pending.js";
 import * as state from "./state/thread.js";
+import { ThreadPages } from "./thread-pages.js";
 import { ThreadWrites } from "./thread-writes.js";
 import { watch } from "./watches.js";
 import { writers } from "./writers.js";
 
-const PAGE = 50;
 const MARK_DELAY = 300;
-/** So far above the messages that are held others are read from this device. */
-const FARTHEST = 2_000;
 /** The longest time that a timer takes. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
@@ -36,13 +34,10 @@ export class Thread extends ThreadWrites {
     #held = new HeldThread(this.id, () => this.#known);
     #isClosed = false;
     #hasFollowed = false;
-    /** Messages that are not held and have changed, by number, while pages are asked for that may be older. */
-    #overtaking = new Map();
-    #pages = 0;
+    #pages = new ThreadPages(this.id, this.#held, { known: () => this.#known, shown: () => this.state, set: (next) => this.#set(next) });
     #requested = new Set();
     #unsubscribe;
     #watches = [];
-    #loading;
     /** Since it may not be listened to: `{error, isRead}`, whether the server has said what may be read. */
     #refusal;
     #readUpTo = 0;
@@ -123,38 +118,15 @@ export class Thread extends ThreadWrites {
     // Reading
 
     /** The messages before those that are shown. Whoever asks meanwhile waits for the same. */
-    loadEarlier() {
-        const { first, hasEarlier } = this.state.past ?? this.state;
-        if (first === undefined || !hasEarlier) return Promise.resolve();
-        return this.#load(async () => {
-            const page = !this.state.past && await this.#held.earlier(first) || await this.#page({ before: first });
-            this.#set(state.applyEarlier(this.#known, page, first));
-        });
-    }
+    loadEarlier() { return this.#pages.loadEarlier(); }
 
     /** The messages after the earlier range that is shown. */
-    loadLater() {
-        const after = this.state.past?.last;
-        if (after === undefined) return Promise.resolve();
-        return this.#load(async () => this.#set(past.applyLater(this.#known, await this.#page({ after }), after)));
-    }
+    loadLater() { return this.#pages.loadLater(); }
 
     /** Shows the range around a number. Resolves to whether there is a message with it that may be seen. */
     async show(number) {
-        if (!past.isShown(this.state, number) && !await this.#showHeld(number)) {
-            const page = await this.#page({ around: number });
-            this.#set(past.applyAround(this.#known, page));
-        }
+        await this.#pages.show(number);
         return Boolean(state.messageOf(this.state, number)) && !this.state.hidden[number];
-    }
-
-    /** Reads what is between a number and the messages that are held, if that is on this device and not too far. */
-    async #showHeld(number) {
-        const { first } = this.#known;
-        const page = first - number < FARTHEST && await this.#held.earlier(first, number);
-        if (!page) return false;
-        this.#set(state.applyEarlier(past.leftPast(this.#known), page, first));
-        return true;
     }
 
     showNewest() { this.#set(past.leftPast(this.#known)); }
@@ -172,24 +144,7 @@ export class Thread extends ThreadWrites {
         return state.messageOf(this.state, number) ?? (await request("messages.get", { conversation: this.id, number })).message;
     }
 
-    replies(root, before) { return this.#page({ thread: root, ...(before && { before }) }); }
-
-    /** A page. A message of it may have changed since it was read: what has come before the page is in it. */
-    async #page(params) {
-        this.#pages += 1;
-        try {
-            const page = await request("messages.list", { conversation: this.id, limit: PAGE, ...params });
-            return { ...page, messages: page.messages.map((one) => state.newer(this.#overtaking.get(one.number), one)) };
-        } finally {
-            this.#pages -= 1;
-            if (this.#pages === 0) this.#overtaking.clear();
-        }
-    }
-
-    async #load(work) {
-        this.#loading ??= work().finally(() => { this.#loading = undefined; });
-        return this.#loading;
-    }
+    replies(root, before) { return this.#pages.replies(root, before); }
 
     // What is read
 
@@ -230,7 +185,7 @@ export class Thread extends ThreadWrites {
         const newest = state.newestNumber(this.#known);
         if (gap) this.#held.noteSnapshot();
         const next = state.applyRows(this.#known, rows, gap);
-        this.#noteOlder(rows, next);
+        this.#pages.noteOlder(rows, next.first);
         this.#set(next);
         // What came while it was closed is no news.
         for (const { message } of this.#hasFollowed ? rows : []) {
@@ -263,11 +218,7 @@ export class Thread extends ThreadWrites {
         this.#set(this.#known);
         if (now !== "online") return;
         if (this.#refusal && !this.#refusal.isRead) this.#read(this.#refusal.error);
-        const { past: range } = this.#known;
-        if (this.#wasOnline && range) {
-            const middle = Math.floor((range.first + range.last) / 2);
-            this.#page({ around: middle }).then((page) => this.#set(past.applyAround(this.#known, page))).catch(() => {});
-        }
+        if (this.#wasOnline) this.#pages.refresh().catch(() => {});
         this.#wasOnline = true;
     }
 
@@ -305,15 +256,6 @@ export class Thread extends ThreadWrites {
         this.#refusal = undefined;
         this.#listen();
         this.emit("returned");
-    }
-
-    /** Messages before those that are held: they may be on this device, or in a page that is on its way. */
-    #noteOlder(rows, { first }) {
-        for (const { message } of rows) {
-            if (!message || first === undefined || message.number >= first) continue;
-            this.#held.noteOlder(message);
-            if (this.#pages > 0) this.#overtaking.set(message.number, message);
-        }
     }
 
     // State
