@@ -261,13 +261,16 @@ struct ServiceGraph: Sendable {
             stats: { stats.json })
     }
 
-    /// The two documents for programs, and `/docs`, which is made from them.
+    /// The two documents for programs, and `/docs`, which is made from them: when somebody first asks for them.
     private static func addDocuments(_ table: RouteTable, _ limits: RealtimeLimits, to router: Router<WebContext>) {
         let realtime = AsyncAPIDocument(
             operations: table.operations, schemas: Schemas.all, limits: limits, version: ServerVersion.text)
-        for (path, text) in [("/openapi.json", table.openAPI.text), ("/asyncapi.json", realtime.text)] {
-            let bytes = ByteBuffer(string: text)
-            router.get(RouterPath(path)) { _, _ in Response(json: bytes, status: 200) }
+        let documents = [
+            ("/openapi.json", OnDemand { ByteBuffer(string: table.openAPI.text) }),
+            ("/asyncapi.json", OnDemand { ByteBuffer(string: realtime.text) }),
+        ]
+        for (path, document) in documents {
+            router.get(RouterPath(path)) { _, _ in Response(json: await document.value, status: 200) }
         }
         DocsSite(
             openAPI: table.openAPI, asyncAPI: realtime, settings: ReferenceFile.documentation,

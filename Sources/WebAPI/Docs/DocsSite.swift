@@ -6,14 +6,14 @@ import NIOCore
 /// `/docs`: the guides, and references made from `/openapi.json`, `/asyncapi.json` and the settings.
 ///
 /// Static pages that can be read without script, under the web client's content security policy. They are rendered once,
-/// in the background of the start.
+/// when somebody first reads one.
 package struct DocsSite: Sendable {
-    private let files: Task<[String: WebFile], Never>
+    private let files: OnDemand<[String: WebFile]>
 
     package init(
         openAPI: OpenAPIDocument, asyncAPI: AsyncAPIDocument, settings: [DocsSetting], version: String
     ) {
-        files = Task.detached(priority: .background) {
+        files = OnDemand {
             let pages = Self.pages(openAPI: openAPI, asyncAPI: asyncAPI, settings: settings)
             let layout = DocsLayout(pages: pages, version: version)
             let html = (pages + [Self.missing]).map { page in
