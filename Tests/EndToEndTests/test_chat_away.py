@@ -6,7 +6,7 @@ import contextlib
 import pytest
 from selenium.common.exceptions import WebDriverException
 from switchboard_tests.browsers.chats import API, open_chat, shows, write
-from switchboard_tests.browsers.offline import back, waiting
+from switchboard_tests.browsers.offline import back, databases, waiting
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.server import Server
 
@@ -14,6 +14,17 @@ NUMBERS = "return [...document.querySelectorAll('#messages [data-number]')].map(
 SCROLL_UP = "document.querySelector('.scroller').scrollTop = 0"
 # Which endpoint the tab is, as the server knows it.
 ENDPOINT = "return sessionStorage.getItem(Object.keys(sessionStorage).find((key) => key.includes('endpoint')))"
+# A transaction on the queue that goes on until the tab was frozen and is not any more.
+HOLD_DISK = """
+const opening = indexedDB.open(`queue.${arguments[0]}`);
+let isOver = false;
+document.addEventListener("resume", () => { isOver = true; });
+opening.onsuccess = () => {
+    const entries = opening.result.transaction("entries", "readwrite").objectStore("entries");
+    const goOn = () => { if (isOver) opening.result.close(); else entries.count().onsuccess = goOn; };
+    goOn();
+};
+"""
 
 
 def test_500_messages_while_it_was_away(pair, proxy):
@@ -63,7 +74,8 @@ def test_tabs_that_are_duplicated_frozen_and_crash_in_mid_send(pair, proxy):
     ann.is_online()
     write(ann, "from the first")
     shows(ann, "Hello", "from the duplicate", "from the first")
-    # The first one has sent, and holds the lock: it is frozen with it.
+    # The first one has sent, and holds the lock: it is frozen with it, and in the middle of writing to the disk.
+    ann.driver.execute_script(HOLD_DISK, ann.user)
     ann.driver.execute_cdp_cmd("Page.setWebLifecycleState", {"state": "frozen"})
     ann.browser.switch(second)
     write(ann, "while it was frozen")
@@ -71,6 +83,7 @@ def test_tabs_that_are_duplicated_frozen_and_crash_in_mid_send(pair, proxy):
     ann.browser.switch(first)
     ann.driver.execute_cdp_cmd("Page.setWebLifecycleState", {"state": "active"})
     shows(ann, "Hello", "from the duplicate", "from the first", "while it was frozen")
+    ann.browser.wait("the queue to be empty on the disk too", lambda: databases(ann)["queue"]["entries"] == 0)
     # The server has stored it, and a tab dies before it learns of that: one with a process of its own.
     ann.browser.new_tab(f"{ann.url}/#/c/{conversation}")
     shows(ann, "Hello", "from the duplicate", "from the first", "while it was frozen")

@@ -19,6 +19,8 @@ import { storage } from "./store/storage.js";
 
 /** In so many lanes at a time: the server answers at most 64 requests of a session at once. */
 const MOST_SENDING = 8;
+/** A disk that has not taken an entry for so long is held up, such as by a tab that the browser has frozen. */
+const LONGEST_WRITE = 3_000;
 
 /**
  * Events: `change` (a conversation's id, or undefined for all), `result` ({entry, result}: a request was executed, here or in
@@ -138,12 +140,21 @@ class Outbox extends Emitter {
         const { entries, entry, replaced } = queue.added(this.#entries, { ...values, createdAt: Date.now() });
         this.#set(entries, entry.conversation);
         this.#untried.add(entry.clientID);
+        const timer = setTimeout(() => this.#sendUnwritten(entry, turn), LONGEST_WRITE);
         const order = await storage.queue.add(entry, replaced.flatMap((one) => one.order ?? []));
+        clearTimeout(timer);
         if (turn !== this.#turn) return;
         // Another one may have taken its turn meanwhile.
         if (!this.#entries.some((one) => one.clientID === entry.clientID)) return this.#erase({ ...entry, order });
         this.#update(entry.clientID, { order }, false);
         channel.post("queue", credentials.user.id);
+        this.#claim(true);
+    }
+
+    /** It is sent from memory; what is written of it later is removed then. */
+    #sendUnwritten({ clientID }, turn) {
+        if (turn !== this.#turn) return;
+        this.#update(clientID, { isOverdue: true }, false);
         this.#claim(true);
     }
 
@@ -222,10 +233,9 @@ class Outbox extends Emitter {
         if (isDone && queue.waitingLanes(this.#entries).length >= MOST_SENDING) this.#claim(false);
     }
 
-    /** One that is not on disk yet waits for that. */
     #next(lane) {
         const entry = queue.nextOf(this.#entries, lane);
-        return entry?.order === undefined || (this.#paused.get(lane) ?? 0) > performance.now() ? undefined : entry;
+        return !queue.isSendable(entry) || (this.#paused.get(lane) ?? 0) > performance.now() ? undefined : entry;
     }
 
     /** Resolves to whether the next one may follow. */
@@ -259,7 +269,7 @@ class Outbox extends Emitter {
         if (!entry) return undefined;
         this.#update(clientID, { state: "sending" }, false);
         this.#untried.delete(clientID);
-        if (wasSent || !queue.isChangeable(entry)) return entry;
+        if (wasSent || !queue.isChangeable(entry) || entry.order === undefined) return entry;
         const kept = await storage.queue.change(entry, () => ({ wasSent: true }));
         if (kept) this.#update(clientID, { params: kept.params, wasSent: true }, false);
         else this.#set(queue.removed(this.#entries, clientID), entry.conversation);

@@ -6,12 +6,12 @@
 // star that is taken back, so that days without a server leave no more than the last of each.
 
 /**
- * `order` is given by the store; an entry without one is not on disk yet. `state` is `waiting`, `sending` or `failed`;
+ * `order` is given by the store; an entry without one is not on disk yet, which it waits for unless it `isOverdue`. `state` is `waiting`, `sending` or `failed`;
  * `wasSent` says that the server may have it.
  * `person` is who it is about, for what is shown of it.
  *
  * @typedef {{clientID: string, conversation?: string, name: string, params: object, key?: string, blob?: Blob, person?: object,
- *     createdAt: number, order?: number, state: string, problem?: string, wasSent?: boolean}} Entry
+ *     createdAt: number, order?: number, isOverdue?: boolean, state: string, problem?: string, wasSent?: boolean}} Entry
  */
 
 export const MESSAGE = "messages.send";
@@ -71,6 +71,9 @@ function merge(entry, before) {
 export const changed = (entries, clientID, values) => entries.map((one) => one.clientID === clientID ? { ...one, ...values } : one);
 
 export const removed = (entries, clientID) => entries.filter((one) => one.clientID !== clientID);
+
+/** Whether an entry may be sent, if there is one. */
+export const isSendable = (entry) => entry !== undefined && (entry.order !== undefined || Boolean(entry.isOverdue));
 
 /** The next one of a lane, or undefined. */
 export const nextOf = (entries, lane) => entries.find((one) => laneOf(one) === lane && one.state !== "failed");

@@ -15,6 +15,8 @@ const LEAST_BOUND = 1_000;
 const KEPT = 50;
 /** How many messages of a thread are read at first, and at a time. */
 const OPENED = 200;
+/** A disk that has not responded for so long is held up: what was to be read of it is read from the server. */
+const LONGEST_READ = 5_000;
 /** How many writes may pass until messages are counted. */
 const COUNT_INTERVAL = 200;
 
@@ -175,7 +177,12 @@ export class Cache extends Emitter {
 
     // Reading and writing
 
-    async #read(names, work) {
+    #read(names, work) {
+        const late = new Promise((resolve) => { setTimeout(resolve, LONGEST_READ); });
+        return Promise.race([this.#readWritten(names, work), late]);
+    }
+
+    async #readWritten(names, work) {
         await this.#last;
         if (!this.#database) return undefined;
         try { return await this.#database.read(names, work); } catch (error) {
