@@ -6,7 +6,7 @@ import uuid
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.chats import API, menu, open_chat, react, row_menu, shows, texts, write
-from switchboard_tests.browsers.offline import back, databases, is_saved, waiting
+from switchboard_tests.browsers.offline import FRIENDS, back, databases, is_saved, waiting
 from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.browsers.server import Server
 
@@ -171,6 +171,22 @@ def test_a_thread_is_opened_from_the_device_and_searched_without_the_server(pair
     shows(ann, "Hello", "The needle lies in the hay.", "one", "two")
     # It goes on from where it was: no message was asked for.
     assert not {"messages.list", "messages.get", "inbox.list"} & set(ann.driver.execute_script("return requests"))
+
+
+def test_friends_are_known_without_the_server(pair, proxy):
+    ann, ben, _ = pair
+    API(ben).ask("POST", "/v1/friends", {"clientID": str(uuid.uuid4()), "user": ann.user, "note": "From Rome"})
+    ann.go("people")
+    ann.says(".friend-requests .row", "From Rome")
+    ann.browser.wait("them to be written", lambda: ann.driver.execute_async_script(FRIENDS, ann.user) == 1)
+    proxy.cut()
+    ann.driver.refresh()
+    ann.says(".friend-requests .row", "From Rome")
+    ann.click("[data-action=accept-friend]")
+    ann.says(".friends .row", "Ben Brook")
+    back(ann, proxy)
+    ben.go("people")
+    ben.says(".friends .row", "Ann Abel")
 
 
 def test_the_server_is_killed_while_somebody_types(browsers, request, tmp_path):

@@ -1,5 +1,5 @@
-// The user's friends, requests to become some, and whom they have blocked, from the user's own stream. What the user does
-// waits in the queue, and is shown at once.
+// The user's friends, requests to become some, and whom they have blocked, from the user's own stream, and until it has
+// come as they were on this device. What the user does waits in the queue, and is shown at once.
 
 import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
@@ -8,29 +8,46 @@ import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { applyFriends, withFriend, withoutFriend } from "./state/friends.js";
 import { friendsWithPending } from "./state/pending.js";
+import { storage } from "./store/storage.js";
+
+const SAVE_DELAY = 300;
+const nobody = () => ({ state: {}, blocked: new Set() });
 
 /** Event: `change`. */
 class Friends extends Emitter {
     /** What the server has said: `{state, blocked}`. */
-    #known = { state: {}, blocked: new Set() };
+    #known = nobody();
     /** The same with what waits in the queue: `{known, entries, all}`. */
     #shown;
+    /** Whether the server has said who they are. */
+    #isLoaded = false;
+    #timer;
 
     constructor() {
         super();
         realtime.on("snapshot", ({ stream, data }) => {
             if (stream !== this.#stream) return;
-            this.#set(applyFriends(this.#known.state, data.friends ?? []));
+            this.#isLoaded = true;
+            this.#set({ state: applyFriends(this.#known.state, data.friends ?? []) });
             this.#readBlocks();
         });
         realtime.on("change", ({ stream, type, data }) => {
             if (stream !== this.#stream) return;
-            if (type === "friend") this.#set(withFriend(this.#known.state, data));
-            if (type === "friend.removed") this.#set(withoutFriend(this.#known.state, data.user));
+            if (type === "friend") this.#set({ state: withFriend(this.#known.state, data) });
+            if (type === "friend.removed") this.#set({ state: withoutFriend(this.#known.state, data.user) });
             if (type === "block") this.#setBlocked(data.user, data.blocked);
         });
         outbox.on("change", () => { if (outbox.entries() !== this.#shown?.entries) this.emit("change"); });
         outbox.on("result", ({ entry, result }) => this.#applyResult(entry, result));
+    }
+
+    /** Shows those that are on this device. */
+    async start() {
+        const before = this.#known;
+        const kept = await storage.cache.value("friends");
+        if (!kept || this.#isLoaded || this.#known !== before) return;
+        this.#known = { state: kept.state, blocked: new Set(kept.blocked) };
+        this.emit("change");
     }
 
     /** By user. */
@@ -54,7 +71,10 @@ class Friends extends Emitter {
 
     /** Somebody else may sign in. */
     reset() {
-        this.#known = { state: {}, blocked: new Set() };
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        this.#isLoaded = false;
+        this.#known = nobody();
         this.emit("change");
     }
 
@@ -68,31 +88,34 @@ class Friends extends Emitter {
 
     /** Before the stream says so. */
     #applyResult({ name, params }, result) {
-        if (result?.friend) this.#set(withFriend(this.#known.state, result.friend));
-        if (name === "friends.decline" || name === "friends.remove") this.#set(withoutFriend(this.#known.state, params.user));
+        if (result?.friend) this.#set({ state: withFriend(this.#known.state, result.friend) });
+        if (name === "friends.decline" || name === "friends.remove") this.#set({ state: withoutFriend(this.#known.state, params.user) });
         if (name === "blocks.add" || name === "blocks.remove") this.#setBlocked(params.user, name === "blocks.add");
     }
 
     get #stream() { return `user:${credentials.user?.id}`; }
 
     #readBlocks() {
-        request("blocks.list").then(({ users }) => {
-            this.#known = { ...this.#known, blocked: new Set(users.map((one) => one.id)) };
-            this.emit("change");
-        }).catch(() => {});
+        request("blocks.list").then(({ users }) => this.#set({ blocked: new Set(users.map((one) => one.id)) })).catch(() => {});
     }
 
     #setBlocked(user, isBlocked) {
         if (this.#known.blocked.has(user) === isBlocked) return;
         const blocked = new Set(this.#known.blocked);
         if (isBlocked) blocked.add(user); else blocked.delete(user);
-        this.#known = { ...this.#known, blocked };
+        this.#set({ blocked });
+    }
+
+    #set(values) {
+        this.#known = { ...this.#known, ...values };
+        this.#timer ??= setTimeout(() => this.#save(), SAVE_DELAY);
         this.emit("change");
     }
 
-    #set(state) {
-        this.#known = { ...this.#known, state };
-        this.emit("change");
+    #save() {
+        this.#timer = undefined;
+        const { state, blocked } = this.#known;
+        if (this.#isLoaded) storage.cache.saveValue("friends", { state, blocked: [...blocked] });
     }
 }
 

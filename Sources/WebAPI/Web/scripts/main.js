@@ -84,6 +84,7 @@ async function enter() {
     restoreClock(await storage.cache.value("clock"));
     if (shown !== user) return;
     drafts.start(written);
+    friends.start();
     realtime.listen(`user:${user.id}`);
     await inbox.start();
     if (shown !== user) return;

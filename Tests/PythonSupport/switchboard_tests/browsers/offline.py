@@ -34,6 +34,14 @@ indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } })
     request.onsuccess = () => { database.close(); done([received, request.result?.position ?? null]); };
 };
 """
+# How many friends, and requests to become some, are written on the disk.
+FRIENDS = """
+const [user, done] = arguments;
+indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } }) => {
+    const request = database.transaction("values").objectStore("values").get("friends");
+    request.onsuccess = () => { database.close(); done(Object.keys(request.result?.value.state ?? {}).length); };
+};
+"""
 # The menu of a message that is not stored, by its text.
 OPEN_MENU = """
 [...document.querySelectorAll("#messages [data-outgoing]")]
