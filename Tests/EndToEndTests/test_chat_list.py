@@ -162,7 +162,7 @@ def test_order_menus_filters_and_the_archive(chatters, apis, group):
     ben.says(f"#row-{group} .preview", "back again")
     row_menu(ben, group, "leave")
     ben.click("#ask [data-choice=leave]")
-    ben.says(f"#row-{group} .preview", "You left.")
+    ben.says(f"#row-{group} .preview", "You are not in this group any more.")
     assert ann
 
 

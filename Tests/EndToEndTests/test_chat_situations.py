@@ -82,7 +82,7 @@ def test_what_is_read_is_edited_deleted_expires_and_is_read_on_after_removal(cha
     ann.gone("#composer")
     ann.says(f"#message-{number - 20} .text", "long")
     other.say(group, "not for her")
-    ann.says(f"#row-{group}", "You left")
+    ann.says(f"#row-{group}", "You are not in this group any more")
     assert "not for her" not in texts(ann)
     # She returns, by another device.
     other.ask("POST", f"{path}/members", {"members": [own.user]})

@@ -231,7 +231,7 @@ export const english = {
         markedUnread: "Marked as unread",
         aMember: "A member",
         notSent: "Not sent",
-        youLeft: "You left.",
+        formerMember: "You are not in this group any more.",
         youAreInvited: "You are invited.",
         noMessages: "No messages yet",
         groupOf: "Group of {count}",

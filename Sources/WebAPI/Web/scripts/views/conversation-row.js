@@ -82,7 +82,7 @@ function preview(row) {
     if (outbox.hasFailed(id)) return h("span", { class: "failed" }, icon("alert"), t("row.notSent"));
     const typing = writersText(writers.of(id), nameOf, { isDirect: Boolean(person) });
     if (typing && membership.state === "member") return h("span", { class: "typing" }, typing);
-    if (membership.state === "left") return t("row.youLeft");
+    if (membership.state === "left") return t("row.formerMember");
     const draft = drafts.of(id);
     if (!isEmpty(draft) && draft.text.trim() !== "") {
         return t.rich("row.draft", { text: h("bdi", { class: "draft-text" }, visible(plainText(decoded(draft.text, nameOf).text, [], nameOf))) })
