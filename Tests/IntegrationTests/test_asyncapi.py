@@ -28,6 +28,11 @@ def document(server) -> dict:
 
 
 @pytest.fixture(scope="module")
+def frames(document) -> asyncapi.Frames:
+    return asyncapi.Frames(document)
+
+
+@pytest.fixture(scope="module")
 def rest(server) -> dict:
     return HTTP.get(server.url + "/openapi.json").json()
 
@@ -188,12 +193,12 @@ def test_wrong_frames_are_reported(server):
 
 
 @pytest.mark.parametrize("version", ["1.0", None, "", "x" * 65, "1.0é", 1])
-def test_a_hello_is_as_described(server, document, version):
+def test_a_hello_is_as_described(server, document, frames, version):
     """The client's name is accepted in what the schema has, and refused otherwise; the result has nothing else."""
     person = server.user()
     client = {"name": "Test"} if version is None else {"name": "Test", "version": version}
     frame = {"id": 1, "hello": {"token": person.token, "client": client}}
-    is_described = asyncapi.Frames(document).kinds(frame, asyncapi.Frames(document).client) == ["hello"]
+    is_described = frames.kinds(frame, frames.client) == ["hello"]
     with RawSocket(server.port) as socket:
         socket.send(frame)
         response = socket.response(1)
@@ -207,10 +212,9 @@ def test_a_hello_is_as_described(server, document, version):
         assert is_described == (version == "1.0é")
 
 
-def test_server_sent_events_are_as_described(server, document):
+def test_server_sent_events_are_as_described(server, document, frames):
     """A session as the document says: hello by POST, frames in the response, further frames by POST."""
     person = server.user()
-    frames = asyncapi.Frames(document)
     opened, posted = (document["channels"][name]["address"] for name in ("eventStream", "eventStreamFrames"))
     hello = {"token": person.token}
     assert frames.message("openEventStream").is_valid(hello)
@@ -227,7 +231,7 @@ def test_server_sent_events_are_as_described(server, document):
         )
         assert accepted.status_code == 202
         result = next(events)
-        assert result["id"] == 7 and frames.results["me.get"].is_valid(result["result"])
+        assert result["id"] == 7 and frames.result("me.get").is_valid(result["result"])
 
 
 def test_what_no_test_saw_is_named(document, tmp_path, monkeypatch):

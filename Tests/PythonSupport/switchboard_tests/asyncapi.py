@@ -38,14 +38,20 @@ class Frames:
         }
         self.client = {name: self.message(name) for name in messages if name in received}
         self.server = {name: self.message(name) for name in messages if name not in received}
-        self.results = {
-            request["name"]: self.validator(request["result"]["$ref"]) for request in document["x-requests"]
-        }
+        self.result_references = {request["name"]: request["result"]["$ref"] for request in document["x-requests"]}
         for kind in ("hello", "listen", "unlisten", "token"):
-            self.results[kind] = self.validator(f"#/components/schemas/{kind.capitalize()}Result")
+            self.result_references[kind] = f"#/components/schemas/{kind.capitalize()}Result"
+        # Made when they are needed: all of them take a second.
+        self._results: dict[str, Validator] = {}
 
     def message(self, name: str) -> Validator:
         return self.validator(self.components["messages"][name]["payload"]["$ref"])
+
+    def result(self, kind: str) -> Validator:
+        """The result of a request, or of a frame with a response."""
+        if kind not in self._results:
+            self._results[kind] = self.validator(self.result_references[kind])
+        return self._results[kind]
 
     def validator(self, reference: str) -> Validator:
         return self.draft({"$ref": reference, "components": self.components})
@@ -118,8 +124,8 @@ def answered(frame: dict[str, Any], response: dict[str, Any]) -> None:
     if len(loaded.kinds(frame, loaded.client)) != 1:
         report("the server accepted what is in no schema, or in several", frame)
         return
-    kind = frame["request"] if "request" in frame else next(name for name in loaded.results if name in frame)
-    error = next(loaded.results[kind].iter_errors(response["result"]), None)
+    kind = frame["request"] if "request" in frame else next(name for name in loaded.result_references if name in frame)
+    error = next(loaded.result(kind).iter_errors(response["result"]), None)
     if error is not None:
         report(f"the result of {kind}", response["result"], str(error))
 

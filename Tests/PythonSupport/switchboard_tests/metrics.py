@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from switchboard_tests.server import HTTP, Server
 
 
 def text(server: Server) -> str:
-    return httpx.get(server.admin_url + "/metrics").text
+    return HTTP.get(server.admin_url + "/metrics").text
 
 
 def families(server: Server) -> dict[str, Any]:

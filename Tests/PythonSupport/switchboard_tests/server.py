@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import ssl
 import subprocess
 import time
 import uuid
@@ -22,8 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
 LOAD = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
 START_SECONDS = 30
-# One client for all: creating one takes 30 ms. Without keep-alive, since servers are restarted here.
-HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20)
+# Reading the certificates of the system takes 30 ms.
+TLS = ssl.create_default_context()
+# One client for all, without keep-alive, since servers are restarted here.
+HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20, verify=TLS)
 # Settings of a relay that lets everybody reach the loopback.
 OPEN_RELAY = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
 

@@ -12,6 +12,7 @@ import httpx
 from selenium.webdriver.common.keys import Keys
 
 from switchboard_tests.browsers.pages import PASSWORD, Person
+from switchboard_tests.server import HTTP, TLS
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 
@@ -27,7 +28,7 @@ class API:
         """Somebody without a page."""
         made = cls.__new__(cls)
         form = {"email": f"{uuid.uuid4().hex}@example.org", "password": PASSWORD, "displayName": name}
-        signed_up = httpx.post(f"{url}/v1/accounts", json=form, timeout=30)
+        signed_up = HTTP.post(f"{url}/v1/accounts", json=form, timeout=30)
         signed_up.raise_for_status()
         made._begin(url, name, signed_up.json())
         return made
@@ -36,7 +37,7 @@ class API:
         self.user: str = credentials["user"]["id"]
         self.name = name
         headers = {"Authorization": f"Bearer {credentials['accessToken']}"}
-        self._client = httpx.Client(base_url=url, headers=headers, timeout=30)
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=30, verify=TLS)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         response = self._client.request(method, path, json=body)
