@@ -365,6 +365,11 @@ def test_the_pages_of_an_inbox(server):
             break
         cursor = {"cursor": page["nextCursor"]}
     assert pages == [other.id for other in reversed(others)]
+    # The archive counts for itself.
+    last = page["conversations"][-1]["id"]
+    ann.request("PATCH", f"/v1/conversations/{last}/members/me", {"archived": True})
+    assert ann.get("/v1/inbox").json()["totals"] == {"unread": 4, "mentions": 0}
+    assert ann.get("/v1/inbox?archived=true").json()["totals"] == {"unread": 1, "mentions": 0}
     refused = ann.get("/v1/inbox?cursor=x")
     assert refused.status_code == 400 and refused.json()["field"] == "cursor"
 

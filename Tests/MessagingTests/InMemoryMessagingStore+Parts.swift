@@ -117,9 +117,10 @@ extension InMemoryMessagingStore {
     func removeMentions(by number: Int64, in conversation: ConversationID) {
         parts.mentions.removeAll { $0.number == number && $0.conversation == conversation }
     }
-    func unreadConversations(of user: UserID) -> UnreadCount {
+    func unreadConversations(of user: UserID, isArchive: Bool) -> UnreadCount {
         var count = UnreadCount()
-        for position in readPositions(of: user, in: Array(rows.keys)) {
+        for position in readPositions(of: user, in: Array(rows.keys))
+        where (parts.memberships[user]?[position.conversation]?.isArchived ?? false) == isArchive {
             let (id, after) = (position.conversation, max(position.read, position.from))
             let hasUnread = unreadCount(of: user, in: id, after: after, limit: 1) > 0
             if hasUnread || parts.memberships[user]?[id]?.isMarkedUnread ?? false { count.messages += 1 }

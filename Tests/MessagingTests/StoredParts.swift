@@ -95,7 +95,9 @@ enum StoredParts {
                 try commands.receipts(of: number, in: id, after: nil, limit: 3, by: reader, store: $0).receipts
             }
             both.same("unread") { try commands.unread(of: reader, in: ids, store: $0) }
-            both.same("unread conversations") { try $0.unreadConversations(of: reader) }
+            for isArchive in [false, true] {
+                both.same("unread conversations") { try $0.unreadConversations(of: reader, isArchive: isArchive) }
+            }
             both.same("unread with held messages") {
                 let held = try $0.countedMessages(in: id, limit: 3)
                 return try commands.unread(of: reader, in: [id], counted: [id: held], store: $0)

@@ -22,7 +22,7 @@ package struct InboxReader: Sendable {
         /// JSON texts.
         package var rows: [String]
         package var next: String?
-        /// The conversations with unread messages, or marked as unread, and those with mentions.
+        /// The conversations of the list with unread messages, or marked as unread, and those with mentions.
         package var unread: Int
         package var mentions: Int
     }
@@ -43,7 +43,7 @@ package struct InboxReader: Sendable {
         }.sorted { Cursor($0) > Cursor($1) }
         let left = after.map { after in entries.drop { Cursor($0) >= after } } ?? entries[...]
         let shown = left.prefix(limit)
-        let totals = try store.unreadConversations(of: user)
+        let totals = try store.unreadConversations(of: user, isArchive: isArchive)
         return Page(
             rows: try shown.map { try row($0, of: user, in: store) },
             next: left.count > limit ? shown.last.map { Cursor($0).text } : nil,

@@ -82,7 +82,7 @@ extension StoreTransaction {
     }
 
     /// One statement: asked for each conversation, those of an inbox of 1,000 took most of the time until it was open.
-    package func unreadConversations(of user: UserID) throws -> UnreadCount {
+    package func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount {
         let isVisible = """
             m.author <> ?1 AND \(Self.isCounted(at: 2)) AND NOT EXISTS (
                 SELECT 1 FROM own o
@@ -97,7 +97,7 @@ extension StoreTransaction {
                     COALESCE(o.marked_unread, 0) AS marked
                 FROM members m LEFT JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
                 LEFT JOIN memberships o ON o.user_id = m.user_id AND o.conversation_id = m.conversation_id
-                WHERE m.user_id = ?1 AND m.state = 'member'),
+                WHERE m.user_id = ?1 AND m.state = 'member' AND COALESCE(o.archived, 0) = ?3),
             positions AS MATERIALIZED (
                 SELECT id, marked, CASE WHEN read_to > from_number THEN read_to ELSE from_number END AS after_number
                 FROM latest),
@@ -119,7 +119,7 @@ extension StoreTransaction {
                     AND n.user_id IN (?1, '') AND n.conversation_id = p.id AND n.number > p.after_number AND \(isVisible))
             THEN 1 END)
             FROM found p
-            """, [.id(user), .time(now)])
+            """, [.id(user), .time(now), .integer(isArchive ? 1 : 0)])
         return UnreadCount(messages: try row?.int(0) ?? 0, mentions: try row?.int(1) ?? 0)
     }
 

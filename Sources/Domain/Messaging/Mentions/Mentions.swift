@@ -33,9 +33,9 @@ package protocol MentionStore {
     func removeMentions(by number: Int64, in conversation: ConversationID) throws
     /// Of those conversations among `ids` that the user is a member of.
     func readPositions(of user: UserID, in ids: [ConversationID]) throws -> [ReadPosition]
-    /// In how many conversations of the user there are unread messages, or are marked as unread, and in how many of those
-    /// with unread messages the user or everybody is mentioned.
-    func unreadConversations(of user: UserID) throws -> UnreadCount
+    /// In how many conversations of the user, archived or others, there are unread messages, or are marked as unread, and in
+    /// how many of those with unread messages the user or everybody is mentioned.
+    func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount
     /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
     /// hidden by the user, or notices, and of calls those that the user has missed. Counts to `limit`.
     func unreadCount(

@@ -66,7 +66,10 @@ enum ConversationSchemas {
                 .required(
                     "totals",
                     .object([
-                        .required("unread", .integer(), "The conversations with unread messages, or marked as unread."),
+                        .required(
+                            "unread", .integer(),
+                            "The conversations of the list, with the archived ones or the others, that have unread messages or are marked as unread."
+                        ),
                         .required("mentions", .integer(), "Those in which the user is mentioned in unread messages."),
                     ])),
                 .optional("nextCursor", .text()),
