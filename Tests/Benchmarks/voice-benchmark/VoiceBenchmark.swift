@@ -28,14 +28,12 @@ struct VoiceBenchmark {
             var recording = record(packets) { pages += $0.takePages().count }
             pages += recording.takePages().count
         }
-        var pieces: [AudioTimeline.Segment] = []
-        var recording = record(packets, keepsPieces: true) { pieces += $0.takePieces() }
-        pieces += recording.takePieces()
+        let segments = played(packets)
         var samples: [Int16] = []
         try show("decoded", seconds) {
             samples.removeAll(keepingCapacity: true)
             let voice = try RecordedVoice(.wide)
-            for piece in pieces { voice.take(piece, into: &samples) }
+            for segment in segments { voice.take(segment, into: &samples) }
             voice.finish(into: &samples)
         }
         var spoken: Int64 = 0
@@ -52,11 +50,8 @@ struct VoiceBenchmark {
     }
 
     /// Like the recorder: the packets of 50 ms at a time.
-    private static func record(
-        _ packets: [AudioPacket], keepsPieces: Bool = false, _ take: (inout VoiceRecording) -> Void
-    ) -> VoiceRecording {
-        let tags = OpusTags(vendor: "benchmark")
-        var recording = VoiceRecording(packets[0], serial: 1, tags: tags, keepsPieces: keepsPieces)
+    private static func record(_ packets: [AudioPacket], _ take: (inout OpusRecording) -> Void) -> OpusRecording {
+        var recording = OpusRecording(packets[0], serial: 1, tags: OpusTags(vendor: "benchmark"))
         var round = packets[0].arrival
         for packet in packets.dropFirst() {
             recording.take(packet)
@@ -67,6 +62,13 @@ struct VoiceBenchmark {
         }
         recording.finish(at: round)
         return recording
+    }
+
+    /// What is heard of the packets, in its order.
+    private static func played(_ packets: [AudioPacket]) -> [AudioTimeline.Segment] {
+        var playout = VoicePlayout(begin: packets[0].arrival)
+        let segments = packets.flatMap { packet in playout.take(packet) + playout.advance(to: packet.arrival) }
+        return segments + playout.finish(at: packets[packets.count - 1].arrival)
     }
 
     /// The file's packets as they come over the network.
