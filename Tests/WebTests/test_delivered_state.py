@@ -262,12 +262,14 @@ def shrunk(plan, fails):
         [step("cut"), command("forget", 0)],
         [step("pass", 1), command("leave", 0), step("act", action="send")],
         [command("mark", 2, back=2), command("burst", 0), step("hold"), command("mark", 2, back=2)],
+        [step("pass"), step("reopen"), step("open"), command("react", 1, back=20), step("earlier"), step("cut")],
     ],
     ids=["back in a group", "changes once more", "back in a group while offline", "deleted on another device", "opened again before it came", "notes that cannot be resumed",
-        "deleted on another device while offline", "refused to another page", "marks in the wrong order"],
+        "deleted on another device while offline", "refused to another page", "marks in the wrong order",
+        "changed on the disk while it was read"],
 )
 def test_a_plan_that_fails_with_a_fault(driver, new_world, plan):
-    carry_out(driver, new_world(1, 2), plan)
+    carry_out(driver, new_world(1, 30), plan)
 
 
 def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):

@@ -10,10 +10,15 @@ import { realtime } from "../../../Sources/WebAPI/Web/scripts/realtime.js";
 import { receiptOf } from "../../../Sources/WebAPI/Web/scripts/state/receipts.js";
 import { archivedRows, listedRows, unreadConversations, unreadOf } from "../../../Sources/WebAPI/Web/scripts/state/inbox.js";
 import * as state from "../../../Sources/WebAPI/Web/scripts/state/thread.js";
+import { Cache } from "../../../Sources/WebAPI/Web/scripts/store/cache.js";
 import { storage } from "../../../Sources/WebAPI/Web/scripts/store/storage.js";
 import { Thread } from "../../../Sources/WebAPI/Web/scripts/thread.js";
 
 const KEY = "switchboard.credentials";
+/** So few messages of a thread are read from the disk at first that others are there alone. */
+const OPENED = 8;
+storage.cache = new Cache({ opened: OPENED });
+storage.cache.on("failed", (error) => errors.push(`the cache: ${error}`));
 const threads = new Map();
 /** What a page would only have written to its console. */
 const errors = [];

@@ -4,7 +4,7 @@
 
 import { realtime } from "./realtime.js";
 import { changesOf, recordOf, rosterOf, storedFrom } from "./state/held.js";
-import { emptyThread, messageOf } from "./state/thread.js";
+import { emptyThread, newer } from "./state/thread.js";
 import { storage } from "./store/storage.js";
 
 const SAVE_DELAY = 300;
@@ -29,7 +29,8 @@ export class HeldThread {
     #isNew = true;
     #position;
     #marks;
-    #older = [];
+    /** Messages before those in memory that have changed and are not written yet, by number. */
+    #older = new Map();
     #openedAt = Date.now();
     #timer;
 
@@ -60,20 +61,22 @@ export class HeldThread {
         const [first, hasEarlier] = [this.#first, this.#hasEarlier];
         if (first === undefined || first >= before || until < first) return undefined;
         const from = Math.max(first, Math.min(before, until) - PAGE);
+        const older = new Map(this.#older);
         const page = await storage.cache.page(this.#id, from, before - 1);
-        return page && { ...page, hasEarlier: from > first || Boolean(hasEarlier) };
+        return page && { ...page, messages: page.messages.map((one) => newer(older.get(one.number), one)), hasEarlier: from > first || Boolean(hasEarlier) };
     }
 
     /** A message was received that may be on disk and is not in the thread. */
     noteOlder(message) {
-        if (this.#first !== undefined && message.number >= this.#first) this.#older.push(message);
+        const { number } = message;
+        if (this.#first !== undefined && number >= this.#first) this.#older.set(number, newer(this.#older.get(number), message));
     }
 
     /** A snapshot: whatever is on disk is of no use. */
     noteSnapshot() {
         this.#isNew = true;
         this.#first = this.#from = undefined;
-        this.#older = [];
+        this.#older.clear();
     }
 
     /** Older messages are not held in memory any more; on disk they stay. */
@@ -93,9 +96,11 @@ export class HeldThread {
         this.#position = [...position];
         this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks;
         const changes = changesOf(this.#saved, state, this.#isNew);
-        changes.messages.push(...this.#older.filter((one) => !messageOf(state, one.number)));
+        // Those that were read meanwhile are among the changes; of an earlier range nothing else is.
+        changes.messages.push(...[...this.#older.values()].filter((one) => !(one.number >= state.first)));
         const record = { ...recordOf(state), position: this.#position, marks: this.#marks, openedAt: this.#openedAt };
-        [this.#saved, this.#isNew, this.#older] = [state, false, []];
+        [this.#saved, this.#isNew] = [state, false];
+        this.#older.clear();
         const known = this.#first;
         if (changes.isReplaced) this.#first = state.first;
         const written = await storage.cache.saveThread(this.#id, record, changes.hasRoster ? rosterOf(state) : undefined, changes, known);

@@ -28,7 +28,7 @@ export class ThreadPages {
         const { first, hasEarlier } = shown.past ?? shown;
         if (first === undefined || !hasEarlier) return Promise.resolve();
         return this.#load(async () => {
-            const page = !this.#thread.shown().past && await this.#held.earlier(first) || await this.#page({ before: first });
+            const page = !this.#thread.shown().past && await this.#heldPage(first) || await this.#page({ before: first });
             this.#thread.set(state.applyEarlier(this.#thread.known(), page, first));
         });
     }
@@ -62,7 +62,7 @@ export class ThreadPages {
         for (const { message } of rows) {
             if (!message || first === undefined || message.number >= first) continue;
             this.#held.noteOlder(message);
-            if (this.#count > 0) this.#overtaking.set(message.number, message);
+            if (this.#count > 0) this.#overtaking.set(message.number, state.newer(this.#overtaking.get(message.number), message));
         }
     }
 
@@ -74,18 +74,24 @@ export class ThreadPages {
     /** Reads what is between a number and the messages that are held, if that is on this device and not too far. */
     async #showHeld(number) {
         const { first } = this.#thread.known();
-        const page = first - number < FARTHEST && await this.#held.earlier(first, number);
+        const page = first - number < FARTHEST && await this.#heldPage(first, number);
         if (!page) return false;
         this.#thread.set(state.applyEarlier(past.leftPast(this.#thread.known()), page, first));
         return true;
     }
 
-    /** A page. A message of it may have changed since it was read: what has come before the page is in it. */
-    async #page(params) {
+    #page(params) {
+        return this.#overtaken(() => request("messages.list", { conversation: this.#id, limit: PAGE, ...params }));
+    }
+
+    #heldPage(before, until) { return this.#overtaken(() => this.#held.earlier(before, until)); }
+
+    /** The page that `read` resolves to. A message of it may have changed since it was read: what has come before the page is in it. */
+    async #overtaken(read) {
         this.#count += 1;
         try {
-            const page = await request("messages.list", { conversation: this.#id, limit: PAGE, ...params });
-            return { ...page, messages: page.messages.map((one) => state.newer(this.#overtaking.get(one.number), one)) };
+            const page = await read();
+            return page && { ...page, messages: page.messages.map((one) => state.newer(this.#overtaking.get(one.number), one)) };
         } finally {
             this.#count -= 1;
             if (this.#count === 0) this.#overtaking.clear();

@@ -13,7 +13,7 @@ const BOUND = 100_000;
 const LEAST_BOUND = 1_000;
 /** How many messages a conversation keeps that was unopened for longest. */
 const KEPT = 50;
-/** How many messages of a thread are read at first, and at a time. */
+/** How many messages of a thread are read at first. */
 const OPENED = 200;
 /** A disk that has not responded for so long is held up: what was to be read of it is read from the server. */
 const LONGEST_READ = 5_000;
@@ -27,12 +27,15 @@ export class Cache extends Emitter {
     #database;
     #mostMessages;
     #bound;
+    #opened;
     #writes = 0;
     /** Writes are done one after the other. */
     #last = Promise.resolve();
 
-    constructor({ bound = BOUND } = {}) {
+    /** At most `bound` messages are held, and `opened` of a thread are read at first. */
+    constructor({ bound = BOUND, opened = OPENED } = {}) {
         super();
+        this.#opened = opened;
         this.#mostMessages = this.#bound = bound;
     }
 
@@ -90,7 +93,7 @@ export class Cache extends Emitter {
         return this.#read(["conversations", "rosters", "messages", "own"], async (stores) => {
             const [record, roster] = [await stores.conversations.get(id), await stores.rosters.get(id)];
             if (!record || !roster) return undefined;
-            const from = Math.max(record.first ?? 0, (record.last ?? 0) - OPENED + 1);
+            const from = Math.max(record.first ?? 0, (record.last ?? 0) - this.#opened + 1);
             const { messages, own } = await rowsOf(stores, id, from, record.last ?? 0);
             const thread = threadOf(record, roster, messages, own, record.first === undefined ? undefined : from);
             return { thread, first: record.first, hasEarlier: record.hasEarlier, position: record.position, marks: record.marks };
