@@ -97,7 +97,7 @@ const client = {
     },
 
     hold() { if (!delivery.isCut) delivery.isHeld = true; },
-    release: ({ order, doubled }) => delivery.release(order, doubled),
+    release: ({ order }) => delivery.release(order),
     repeat: ({ back }) => delivery.repeat(back),
     repeatAll: () => delivery.repeatAll(),
     cut() { delivery.cut(); },

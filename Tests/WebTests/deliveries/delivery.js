@@ -5,6 +5,9 @@ const native = { WebSocket: globalThis.WebSocket, fetch: globalThis.fetch.bind(g
 /** A page of messages is small, so that few messages are many pages. The server may always send fewer. */
 const PAGE = 6;
 const TIMEOUT = 2_000;
+/** What is added to the index of a frame that comes twice, and of one that is lost. */
+const TWICE = 4;
+const NEVER = 8;
 /** Requests whose results the stream waits for, or that wait for the stream. */
 const IN_ORDER = new Set(["hello", "listen", "unlisten", "token"]);
 
@@ -108,22 +111,24 @@ class Delivery {
     }
 
     /**
-     * Delivers what is held: at each step one of the next ones, by its index in `order`, so far as what is fixed does not come
-     * before or after others of its stream. Those with an index in `doubled` come a second time after the one that follows. The
-     * index 3 loses a frame of rows that another one of its stream comes after: that one tells of it.
+     * Delivers what is held. A number of `order` says which one is next, by its index among those that may be: what is fixed does
+     * not come before or after others of its stream. From TWICE on, which is added to it, a frame of rows comes a second time
+     * after the one that follows; from NEVER on it is lost, if another one of its stream comes after: that one tells of it.
      */
-    async release(order, doubled) {
+    async release(order) {
         this.isHeld = false;
         const left = this.#held;
         this.#held = [];
         for (let step = 0; left.length > 0; step += 1) {
             const free = left.filter((one, index) => left.slice(0, index)
                 .every((before) => before.stream === undefined || before.stream !== one.stream || !before.isFixed && !one.isFixed));
-            const chosen = free[(order[step] ?? 0) % free.length];
+            const number = order[step] ?? 0;
+            const chosen = free[number % TWICE % free.length];
+            const isRows = chosen.stream && !chosen.isFixed;
             left.splice(left.indexOf(chosen), 1);
-            if (order[step] === 3 && chosen.stream && left.some((one) => one.stream === chosen.stream && one.frame.after >= chosen.frame.upTo)) continue;
+            if (number >= NEVER && isRows && left.some((one) => one.stream === chosen.stream && one.frame.after >= chosen.frame.upTo)) continue;
             this.#deliver(chosen);
-            if (doubled.includes(step) && chosen.stream && !chosen.isFixed) left.splice(1, 0, chosen);
+            if (number >= TWICE && number < NEVER && isRows) left.splice(1, 0, chosen);
             await settle();
         }
     }
