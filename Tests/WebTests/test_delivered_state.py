@@ -197,10 +197,11 @@ def shrunk(plan, fails):
         [step("pass", 1), command("leave", 0), step("act", action="send")],
         [command("mark", 2, back=2), command("burst", 0), step("hold"), command("mark", 2, back=2)],
         [step("pass"), step("reopen"), step("open"), command("react", 1, back=20), step("earlier"), step("cut")],
+        [step("hold"), step("open", where=DIRECT), command("star", 0, where=DIRECT, back=0), step("release")],
     ],
     ids=["back in a group", "changes once more", "back in a group while offline", "deleted on another device", "opened again before it came", "notes that cannot be resumed",
         "deleted on another device while offline", "refused to another page", "marks in the wrong order",
-        "changed on the disk while it was read"],
+        "changed on the disk while it was read", "starred elsewhere between the snapshots"],
 )
 def test_a_plan_that_fails_with_a_fault(driver, new_world, plan):
     carry_out(driver, new_world(1, 30), plan)

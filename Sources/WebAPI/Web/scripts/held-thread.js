@@ -46,7 +46,9 @@ export class HeldThread {
         if (!found) return undefined;
         this.#isNew = !storage.cache.isOnDisk;
         this.#saved = found.thread;
-        [this.#first, this.#hasEarlier, this.#position, this.#marks] = [found.first, found.hasEarlier, found.position, found.marks];
+        [this.#first, this.#hasEarlier, this.#marks] = [found.first, found.hasEarlier, found.marks];
+        // Without a position of the marks nobody says which notes on messages have changed since: they come with a snapshot.
+        this.#position = found.marks && found.position;
         return found.thread;
     }
 

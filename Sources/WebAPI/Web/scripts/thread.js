@@ -93,11 +93,17 @@ export class Thread extends ThreadWrites {
         this.#listen();
     }
 
-    #listen() { realtime.listen(this.#stream, this.#held.positions.conversation); }
+    /** Notes that are made between the two snapshots come with the second, or as rows after the first. */
+    #listen() {
+        if (inbox.row(this.id)?.membership?.state === "member") this.#listenToMarks();
+        realtime.listen(this.#stream, this.#held.positions.conversation);
+    }
 
     /** Whoever is only asked to join may not listen to these yet. */
-    #listenAsMember() {
-        if (this.#watches.length > 0 || this.#refusal || state.stateOf(this.state, this.me) !== "member") return;
+    #listenAsMember() { if (state.stateOf(this.state, this.me) === "member") this.#listenToMarks(); }
+
+    #listenToMarks() {
+        if (this.#watches.length > 0 || this.#refusal) return;
         realtime.listen(`marks:${this.id}`, this.#held.positions.marks);
         this.#watches.push(watch(`typing:${this.id}`));
     }
