@@ -17,6 +17,9 @@ import { Thread } from "../../../Sources/WebAPI/Web/scripts/thread.js";
 const KEY = "switchboard.credentials";
 /** So few messages of a thread are read from the disk at first that others are there alone. */
 const OPENED = 8;
+/** So many messages are in the page, and so many are held. */
+const IN_PAGE = 5;
+const LIMITS = { most: 24, kept: 12 };
 storage.cache = new Cache({ opened: OPENED });
 storage.cache.on("failed", (error) => errors.push(`the cache: ${error}`));
 const threads = new Map();
@@ -77,6 +80,17 @@ const client = {
 
     earlier({ conversation }) { attempt(threads.get(conversation)?.loadEarlier()); },
     later({ conversation }) { attempt(threads.get(conversation)?.loadLater()); },
+    more() { if (inbox.state.nextCursor) attempt(inbox.loadMore()); },
+
+    /** As a view does it, which follows the newest messages near the end. */
+    bound({ conversation, back }) {
+        const thread = threads.get(conversation);
+        const numbers = thread ? state.shownNumbers(thread.state) : [];
+        const index = Math.max(0, numbers.length - 1 - back);
+        const last = index + IN_PAGE < numbers.length ? numbers[index + IN_PAGE - 1] : undefined;
+        if (numbers.length >= LIMITS.kept) thread.bound({ first: numbers[index], last }, LIMITS);
+    },
+
     newest({ conversation }) { threads.get(conversation)?.showNewest(); },
     archived() { attempt(inbox.loadArchive()); },
 
@@ -151,15 +165,17 @@ const client = {
 function shownInbox() {
     const all = inbox.state;
     const row = (one) => ({ ...one, ...unreadOf(all, one) });
-    return { hasArchive: Boolean(all.archive), unread: unreadConversations(all), rows: listedRows(all).map(row), archived: archivedRows(all).map(row) };
+    return { hasArchive: Boolean(all.archive), hasMore: Boolean(all.nextCursor), unread: unreadConversations(all), rows: listedRows(all).map(row), archived: archivedRows(all).map(row) };
 }
 
 function shownThread(thread) {
     const { me, state: all } = thread;
     const { first, past, hidden, members, conversation, read, scheduled } = all;
     const isMember = state.stateOf(all, me) === "member";
+    // Readers are in the order in which they were heard of.
+    const receipt = (number) => { const found = receiptOf(all, number, me); return { ...found, readers: found.readers.sort() }; };
     const message = (one) => ({ ...one, author: [one.author, thread.nameOf(one.author)], reactions: state.reactionsOf(all, one, me), isStarred: Boolean(all.starred[one.number]),
-        ...(isMember && one.author === me && !one.notice && { receipt: receiptOf(all, one.number, me) }) });
+        ...(isMember && one.author === me && !one.notice && { receipt: receipt(one.number) }) });
     const held = state.heldMessages(all).filter(({ number }) => !hidden[number] && (number >= first || past && number >= past.first && number <= past.last));
     // A message alone moves no document: views take the higher of this number and that of the newest message.
     const { lastNumber: _, lastSentAt: __, ...document } = conversation ?? {};

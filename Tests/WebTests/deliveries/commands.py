@@ -39,19 +39,22 @@ class Command:
 class World:
     """Three users who know each other, with a group of all and the conversation of the first two."""
 
-    def __init__(self, users: list[User], owner: int, history: int) -> None:
+    def __init__(self, users: list[User], owner: int, history: int, others: int = 0) -> None:
         self.users = users
         self.count = 0
         self.live: str | None = None
         for one, other in ((0, 1), (0, 2), (1, 2)):
             befriend(users[one], users[other])
-        others = [one for index, one in enumerate(users) if index != owner]
-        self.conversations = [group(users[owner], others, "the group"), direct(users[0], users[1])]
+        members = [one for index, one in enumerate(users) if index != owner]
+        self.conversations = [group(users[owner], members, "the group"), direct(users[0], users[1])]
         self.last = [0, 0]
         self.authors: list[dict[int, int]] = [{}, {}]
         for where in (GROUP, DIRECT):
             self.send(where, 1, f"hello {where}")
         self.send_many(GROUP, 2, history)
+        # More conversations than the snapshot of a list has.
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda index: group(users[1], [users[0]], f"another group {index}"), range(others)))
 
     def do(self, command: Command) -> dict[str, Any]:
         """Does it, if it is possible: what has to arrive at whoever listens."""

@@ -35,6 +35,7 @@ TWICE, NEVER = 4, 8
 ACTIONS = ["send", "edit", "delete", "hide", "react", "unreact", "star", "unstar", "pin", "unpin", "mute", "archive", "restore"]
 STEPS = [
     "act", "act", "act", "act", "open", "open", "close", "earlier", "earlier", "earlier", "later", "newest", "archived",
+    "more", "more", "bound", "bound",
     "show", "show", "read", "read", "hold", "hold", "hold", "release", "release", "release", "cut", "cut", "connect", "connect",
     "connect", "pass", "pass", "repeat", "repeat", "crash", "reopen", "reopen", "lose",
 ]
@@ -83,16 +84,24 @@ CHANGED = st.builds(
 # The same is changed and changed back, and frames of it come again.
 TURNED = st.builds(
     lambda kinds, user, where, back, again: [
-        *(command(kind, user if kinds[0] == "react" else 0, where=where, back=back, other=index) for index, kind in enumerate(kinds)),
+        *(command(kind, user if kinds[0] == "react" else 0, index, where, back) for index, kind in enumerate(kinds)),
         *(step("repeat", back=one) for one in again),
     ],
-    st.sampled_from([("star", "unstar"), ("unstar", "star"), ("react", "unreact"), ("archive", "restore"), ("mute", "mute"), ("unread", "unread")]),
+    st.sampled_from([
+        ("star", "unstar"), ("unstar", "star"), ("react", "unreact"), ("archive", "restore"), ("mute", "mute"), ("unread", "unread"),
+    ]),
     st.integers(0, 1), WHERE, NEW, st.lists(st.integers(0, 3), max_size=3))
+
+
+def commands(kinds: list[str], users: st.SearchStrategy[int], where: st.SearchStrategy[int]) -> st.SearchStrategy[list[Command]]:
+    return several(st.builds(Command, st.sampled_from(kinds), users, st.integers(0, 2), where, NEW), 2, 4)
+
+
 # Frames of one stream whose rows are not the same, and some of them never come.
 STREAMS = st.one_of(
-    several(st.builds(Command, st.sampled_from(["edit", "react", "delete", "rename", "send", "pin"]), OTHERS, st.integers(0, 1), st.just(GROUP), NEW), 2, 4),
-    several(st.builds(Command, st.sampled_from(["star", "unstar", "hide", "react"]), st.just(0), st.integers(0, 1), st.just(GROUP), NEW), 2, 4),
-    several(st.builds(Command, st.sampled_from(["mute", "unread", "archive", "restore", "send"]), st.integers(0, 1), st.integers(0, 1), WHERE, NEW), 2, 4),
+    commands(["edit", "react", "delete", "rename", "send", "pin"], OTHERS, st.just(GROUP)),
+    commands(["star", "unstar", "hide", "react"], st.just(0), st.just(GROUP)),
+    commands(["mute", "unread", "archive", "restore", "send"], st.integers(0, 1), WHERE),
 )
 LOST = st.builds(
     lambda page, some, order: [step("hold", page), *some, step("release", page, order=[*order, NEVER, NEVER])],
@@ -110,7 +119,25 @@ ON_DISK = st.builds(
     st.sampled_from([[step("close"), step("open")], [step("reopen"), step("open")], [step("close"), step("cut")]]),
     several(changes(st.integers(8, 48)), 1, 4),
     st.sampled_from([[], [step("pass")], [step("connect"), step("open"), step("pass")], [step("earlier"), step("pass")]]))
-TOGETHER = st.one_of(CHANGED, TURNED, LOST, OVERTAKEN, ON_DISK)
+# Much is held, and what is far from the page is forgotten, changes, and is read again.
+BOUNDED = st.builds(
+    lambda opening, back, some, closing: [*opening, step("bound", back=back), *some, *closing],
+    st.sampled_from([[step("earlier")], [step("show", back=55)], [step("earlier"), step("earlier")]]),
+    st.sampled_from([0, 3, 20, 40]), several(changes(st.integers(8, 54))),
+    st.sampled_from([
+        [], [step("earlier")], [step("show", back=30), step("later")], [step("pass"), step("reopen"), step("open")],
+        [step("bound", back=0)],
+    ]))
+# A page of the list is asked for, and comes after changes of its rows.
+LISTED = commands(["send", "mark", "mute", "unread", "archive", "restore"], st.just(0), WHERE).map(
+    lambda some: [step("hold"), step("more"), *some, step("release", order=[1] * 9)])
+# What has no history changes while the page is offline; some of its streams cannot be resumed.
+LOSSES = [step("lose"), step("lose", order=[0]), step("lose", order=[0, 0])]
+MISSED = st.builds(
+    lambda some, losses: [step("cut"), *some, *losses, step("connect")],
+    commands(["schedule", "mark", "mark", "star", "unstar", "receipts", "send"], st.integers(0, 2), WHERE),
+    st.lists(st.sampled_from(LOSSES), max_size=2))
+TOGETHER = st.one_of(CHANGED, TURNED, LOST, OVERTAKEN, ON_DISK, BOUNDED, LISTED, MISSED)
 
 PARTS = st.lists(
     st.one_of(COMMANDS.map(lambda one: [one]), COMMANDS.map(lambda one: [one]), PAGE_STEPS.map(lambda one: [one]), TOGETHER),

@@ -137,9 +137,9 @@ export class Thread extends ThreadWrites {
 
     showNewest() { this.#set(past.leftPast(this.#known)); }
 
-    /** Forgets what is far from the messages in the page, `{first, last}`, where too many are held. */
-    bound(window) {
-        const next = past.bounded(this.#known, window);
+    /** Forgets what is far from the messages in the page, `{first, last}`, where too many are held: more than `limits` has. */
+    bound(window, limits) {
+        const next = past.bounded(this.#known, window, limits);
         if (next === this.#known) return;
         this.#held.noteBounded(next);
         this.#set(next);

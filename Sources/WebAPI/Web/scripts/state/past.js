@@ -46,20 +46,20 @@ export function newerThan(thread, number, me) {
  * Without what is far from the messages in the page, `{first, last}`, where too many are held: they are read again where
  * one goes there. Without `last` the page follows the newest ones. The newest stay in any case.
  */
-export function bounded(thread, { first, last }) {
-    if (countIn(thread.blocks) <= MOST) return thread;
+export function bounded(thread, { first, last }, { most = MOST, kept = KEPT } = {}) {
+    if (countIn(thread.blocks) <= most) return thread;
     const numbers = shownNumbers(thread);
     if (last === undefined && !thread.past) {
-        const from = Math.min(numbers.at(-KEPT), first ?? Infinity);
+        const from = Math.min(numbers.at(-kept), first ?? Infinity);
         return { ...thread, blocks: between(thread.blocks, from), first: from, hasEarlier: true };
     }
     const middle = numbers.findIndex((number) => number >= first);
-    const start = Math.max(0, middle - KEPT / 2);
-    const end = Math.min(numbers.length, middle + KEPT / 2);
+    const start = Math.max(0, middle - kept / 2);
+    const end = Math.min(numbers.length, middle + kept / 2);
     const [lowest, highest] = [numbers[start], numbers[end - 1]];
     const range = thread.past ?? thread;
     const hasEarlier = range.hasEarlier || start > 0;
-    const from = Math.max(thread.past ? thread.first : lowest, heldMessages(thread).at(-KEPT / 2).number);
+    const from = Math.max(thread.past ? thread.first : lowest, heldMessages(thread).at(-kept / 2).number);
     // The two meet: what is before them goes.
     if (highest >= from - 1 && !thread.past) return { ...thread, blocks: between(thread.blocks, lowest), first: lowest, hasEarlier };
     const past = { first: lowest, last: highest, hasEarlier };
