@@ -55,3 +55,16 @@ def test_a_stream_goes_on_where_it_was(run):
     assert run(script) == [
         [True, False, True, True], {"a": ["e", 4, 3, 8]}, True, [True, None], False, ["b", "presence:u"],
     ]
+
+
+def test_who_listens_again_learns_of_another_epoch(run):
+    """What was received in the epoch before may still be held, and its versions are not compared with those of a restored server."""
+    script = STREAMS + """
+        streams.subscribe("a");
+        snapshot("a", "e", 4);
+        streams.end("a");
+        streams.subscribe("a");
+        snapshot("a", "f", 1);
+        return [said.at(-1), streams.position("a")];
+    """
+    assert run(script) == [["snapshot", "a", "all", True], ["f", 1]]

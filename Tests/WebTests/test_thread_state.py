@@ -72,6 +72,23 @@ def test_a_snapshot_replaces_messages_but_no_newer_copy_of_this_epoch(run):
     assert run(script, one=message(1, 1), two=message(2, 2)) == [[[2, 9]], [[2, 2]]]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_snapshots_of_another_epoch_come_in_any_order(run, order):
+    """Marks of the epoch before are gone, and those of this one stay, also when the messages come after them."""
+    script = BEGIN + """
+        const marks = (shown, scheduled) => ({ marks: [{ user: "ben", shown: [[0, shown]], delivered: shown }], scheduled });
+        const before = state.applyMarksSnapshot(open([one, two]), marks(2, { count: 2 }), "ann");
+        const data = { conversation: { id: "c", version: 1 }, membership: { state: "member", read: 0 }, members: [], people: [],
+            messages: [one], range: [1, 1], hasEarlier: false };
+        const steps = [(thread) => state.applySnapshot(thread, data, { isNewEpoch: true }),
+            (thread) => state.applyMarksSnapshot(thread, marks(1, { count: 1 }), "ann", { isNewEpoch: true })];
+        const { shown, delivered, scheduled } = order.reduce((thread, index) => steps[index](thread), before);
+        return { shown, delivered, scheduled };
+    """
+    wanted = {"shown": {"ben": [[0, 1]]}, "delivered": {"ben": 1}, "scheduled": {"count": 1}}
+    assert run(script, one=message(1, 1), two=message(2, 2), order=order) == wanted
+
+
 def test_what_was_deleted_for_oneself_stays_away(run):
     script = BEGIN + """
         const hidden = state.applyOwn(open([one, two]), [{ number: 1, starred: false, hidden: true, reacted: [] }]);

@@ -43,12 +43,11 @@ export class HeldThread {
     /** The thread as it was left, or undefined; then the streams are known where to go on. */
     async restore() {
         const found = remembered.get(this.#id) ?? await storage.cache.thread(this.#id);
-        if (!found) return undefined;
+        // Without a position of the marks nobody says which notes on messages have changed since.
+        if (!found || !found.marks && found.thread.membership?.state === "member") return undefined;
         this.#isNew = !storage.cache.isOnDisk;
         this.#saved = found.thread;
-        [this.#first, this.#hasEarlier, this.#marks] = [found.first, found.hasEarlier, found.marks];
-        // Without a position of the marks nobody says which notes on messages have changed since: they come with a snapshot.
-        this.#position = found.marks && found.position;
+        [this.#first, this.#hasEarlier, this.#position, this.#marks] = [found.first, found.hasEarlier, found.position, found.marks];
         return found.thread;
     }
 

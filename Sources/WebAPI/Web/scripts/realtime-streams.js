@@ -51,10 +51,15 @@ export class Streams {
         this.#ranges.delete(stream);
     }
 
-    /** Forgets a stream and ignores what still comes of it. Returns whether the server has to be told. */
+    /**
+     * Forgets a stream and ignores what still comes of it; whoever listens to it next may still hold what came in this epoch.
+     * Returns whether the server has to be told.
+     */
     end(stream) {
         const known = this.#subscriptions.has(stream);
+        const epoch = this.#epochs.get(stream);
         this.forget(stream);
+        if (epoch !== undefined) this.#epochs.set(stream, epoch);
         this.#ended.add(stream);
         return known;
     }

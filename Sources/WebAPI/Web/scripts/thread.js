@@ -180,9 +180,7 @@ export class Thread extends ThreadWrites {
             this.#held.noteSnapshot();
             this.#set(state.applySnapshot(this.#known, data, { isNewEpoch }));
         }
-        if (stream !== `marks:${this.id}`) return;
-        const rows = [...data.marks.map((marks) => ({ marks })), { scheduled: data.scheduled }];
-        this.#set(state.applyMarks(this.#known, rows, this.me));
+        if (stream === `marks:${this.id}`) this.#set(state.applyMarksSnapshot(this.#known, data, this.me, { isNewEpoch }));
     }
 
     #receiveRows({ stream, rows, gap }) {

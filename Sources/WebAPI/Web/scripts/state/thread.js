@@ -17,7 +17,9 @@ export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, bl
 
 /** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
 export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
-    const known = isNewEpoch ? emptyThread() : thread;
+    const { delivered, shown, scheduled } = thread;
+    // Those come with a snapshot of their own, before or after this one.
+    const known = isNewEpoch ? { ...emptyThread(), delivered, shown, scheduled } : thread;
     const [first, last] = snapshot.range ?? [];
     const blocks = withMessages(noBlocks, snapshot.messages.map((one) => newer(messageOf(known, one.number), one)), newer);
     const members = Object.fromEntries(snapshot.members.map((one) => [one.user, newer(known.members[one.user], one)]));
@@ -85,6 +87,12 @@ export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, li
 
 /** The last message that somebody has let others see as read. */
 const shownUpTo = (shown) => shown?.at(-1)?.[1] ?? 0;
+
+/** The snapshot of the stream `marks:`. */
+export function applyMarksSnapshot(thread, { marks, scheduled }, me, { isNewEpoch = false } = {}) {
+    const known = isNewEpoch ? { ...thread, delivered: {}, shown: {} } : thread;
+    return applyMarks(known, [...marks.map((one) => ({ marks: one })), { scheduled }], me);
+}
 
 /** Rows of the stream `marks:`: of marks the higher numbers count. */
 export function applyMarks(thread, rows, me) {
