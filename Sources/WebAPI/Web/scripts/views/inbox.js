@@ -48,11 +48,11 @@ export function inboxList() {
         } });
     const field = h("form", { role: "search", class: "search", onsubmit: (event) => { event.preventDefault(); results.open(); } },
         h("label", { for: "chat-search", class: "unseen" }, t("inbox.searchLabel")), icon("search"), input);
+    const begin = [button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
+        button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })];
     const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive, starred);
     const node = h("div", { class: "page chat-page" },
-        h("div", { class: "page-head" }, back, heading,
-            button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
-            button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })),
+        h("div", { class: "page-head" }, back, heading, begin),
         field, results.node, notificationHint(), listed);
     const typing = new WatchSet("typing");
     const online = new WatchSet("presence");
@@ -97,6 +97,7 @@ export function inboxList() {
                 heading.textContent = isArchive ? t("inbox.archive") : t("chats.list");
                 tabs.hidden = isArchive;
                 back.hidden = !isArchive;
+                for (const one of begin) one.hidden = isArchive;
                 if (isArchive) attempt(inbox.loadArchive());
             }
             draw();
