@@ -20,7 +20,7 @@ function confirm() {
     const remove = button({ label: t("deletion.confirm"), type: "submit", class: "danger", data: { action: "confirm-deletion" } });
     // In the dialog, which covers messages of the page.
     const failure = h("p", { class: "form-error", role: "alert", hidden: true });
-    const form = h("form", { id: "deletion-form" },
+    const form = h("form", { id: "deletion-form", class: "ask-form" },
         h("input", { type: "text", autocomplete: "username", value: credentials.user.email ?? "", hidden: true }),
         field({ label: t("deletion.yourPassword"), name: "password", type: "password", autocomplete: "current-password", required: hasPassword }),
         failure,
