@@ -38,6 +38,7 @@ export function peoplePage() {
         watch();
         redraw(list, users.map((user) => personRow(user, watched)));
         empty.hidden = users.length > 0;
+        empty.dataset.kind = title === t("people.results") ? "nobody" : "hint";
         empty.replaceChildren(icon("people"), h("p", {}, nothing));
     };
     const refresh = async () => {
