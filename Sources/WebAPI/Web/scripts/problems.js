@@ -48,6 +48,7 @@ function problemText({ type, field, detail }) {
     const isWorded = wordedByServer.includes(type) && detail;
     if (isWorded && locale().tag === "en") return detail;
     if (type === "invalid_request" && hasText(`problemsOfFields.${field}`)) return t(`problemsOfFields.${field}`);
+    if (type === "forbidden") return t("problems.forbidden");
     if (isWorded) return detail;
     return hasText(`problems.${type}`) ? t(`problems.${type}`) : detail || t("problems.internal");
 }
