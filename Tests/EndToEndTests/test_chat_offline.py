@@ -6,11 +6,10 @@ import uuid
 import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.chats import API, menu, open_chat, react, row_menu, shows, texts, write
-from switchboard_tests.browsers.offline import FRIENDS, back, databases, is_saved, waiting
+from switchboard_tests.browsers.offline import FRIENDS, REFUSED, back, databases, is_saved, waiting
 from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.browsers.server import Server
 
-REFUSED = "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); };"
 # Every clock of the page is an hour ahead.
 AHEAD = """
 const { now } = Date;
@@ -371,5 +370,5 @@ def test_somebody_else_finds_nothing(pair, proxy):
     ann.go("chats")
     ann.says(".chat-list", "No chats yet")
     ann.driver.execute_script("location.hash = arguments[0]", f"#/c/{conversation}")
-    ann.find(".thread-notice .hint")
+    ann.find(".absent-thread .link")
     assert texts(ann) == []

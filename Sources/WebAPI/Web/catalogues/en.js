@@ -817,6 +817,7 @@ export const english = {
         messageGone: "That message is not there any more.",
         leaving: "You leave this group as soon as the server can be reached, after what you have written was sent.",
         stay: "Stay",
+        notOnDevice: "This chat is not on this device. It is shown when the server can be reached again.",
         wantMessages: "Do you want to get messages from {name}?",
     },
     tile: {

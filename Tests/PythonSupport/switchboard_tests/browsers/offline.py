@@ -48,6 +48,8 @@ OPEN_MENU = """
     .find((one) => one.querySelector(".text").textContent === arguments[0])
     .querySelector("[data-action=message-menu]").click();
 """
+# What a browser does that stores nothing for the page.
+REFUSED = "IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); };"
 KEPT = "return navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
 
 

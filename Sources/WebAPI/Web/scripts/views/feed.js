@@ -32,7 +32,7 @@ export class Feed {
     node;
     #thread;
     #actions;
-    #list = h("div", { id: "messages", class: "messages", role: "feed", "aria-label": t("feed.messages"), tabindex: "0" });
+    #list = h("div", { id: "messages", class: "messages", role: "feed", "aria-label": t("feed.messages"), "aria-busy": "true", tabindex: "0" });
     #scroller;
     #newest;
     #count = h("span", { class: "count", hidden: true });
@@ -63,7 +63,7 @@ export class Feed {
             data: { action: "to-newest" }, onclick: () => this.showNewest() });
         this.#newest.append(this.#count);
         this.#scroller = h("div", { class: "scroller" }, this.#list);
-        this.node = h("div", { class: "feed" }, this.#scroller, this.#newest);
+        this.node = h("div", { class: "feed" }, this.#scroller, h("p", { class: "hint nothing" }, t("row.noMessages")), this.#newest);
         this.#scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
         this.#anchor = new Anchor(this.#scroller, this.#list);
         watchKeys(this.#list, actions.key);
@@ -101,7 +101,11 @@ export class Feed {
         const focused = focusedIn(this.#list);
         showNodes(this.#list, [...nodes, ...pending]);
         focused?.restore();
-        this.#list.dataset.empty = String(nodes.length + pending.length === 0);
+        const isEmpty = nodes.length + pending.length === 0;
+        this.node.dataset.empty = String(isEmpty);
+        // A feed has articles.
+        this.#list.setAttribute("role", isEmpty ? "region" : "feed");
+        this.#list.removeAttribute("aria-busy");
         if (opensAt) this.#scrollTo(document.getElementById(`message-${opensAt}`), 0.2);
         this.#restore();
         this.#markSeen();

@@ -50,9 +50,9 @@ export function threadHead(thread) {
 
     const head = {
         node,
-        /** Draws it, and returns the title. `state` is the user's own, and `other` the one of two. */
-        draw(state, other) {
-            drawn = [state, other];
+        /** Draws it, and returns the title. `state` is the user's own, and `other` the one of two. An absent one has no name. */
+        draw(state, other, isAbsent) {
+            drawn = [state, other, isAbsent];
             const row = inbox.row(thread.id);
             const { conversation } = thread.state;
             const others = othersIn(thread.state, thread.me);
@@ -61,15 +61,15 @@ export function threadHead(thread) {
             const title = conversation && !person && conversation.kind === "group" && !conversation.name && others.length > 0
                 ? namesOf(others) : conversation || row?.conversation ? titleOf({ conversation: conversation ?? row.conversation, person }) : "";
             drawAbout();
-            const next = [title, state, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
+            const next = [title, state, isAbsent, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
             if (next === key) return title;
             key = next;
             const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
             const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
             const details = () => showDetails(thread, title);
             redraw(node, [h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
-                person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
-                h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, visible(title))), about),
+                isAbsent ? undefined : person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
+                h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, isAbsent ? t("chats.chat") : visible(title))), about),
                 canCall && h("div", { class: "pair" }, hereIn(thread, person)
                     ? button({ label: t("thread.backToCall"), class: "small go", data: { action: "back-to-call" }, onclick: () => callLayout.expand() })
                     : conversation?.liveCall && !person

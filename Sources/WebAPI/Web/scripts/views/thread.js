@@ -1,7 +1,7 @@
 // The page of a conversation: its head, the messages, and the field to write in.
 
 import { calls } from "../calls.js";
-import { announce, h } from "../dom.js";
+import { announce, h, icon } from "../dom.js";
 import { voiceText } from "../format.js";
 import { onceAFrame } from "../frames.js";
 import { friends } from "../friends.js";
@@ -56,14 +56,17 @@ export function threadPage(id, number) {
     const later = scheduledLine(thread);
     const typing = h("p", { id: "typing", class: "hint", role: "status" });
     const notice = h("div", { class: "thread-notice" });
-    const node = h("div", { class: "thread" }, head.node, pins.node, feed.node,
+    const absent = h("div", { class: "empty absent-thread", role: "status" });
+    const node = h("div", { class: "thread" }, head.node, pins.node, absent, feed.node,
         h("div", { class: "thread-foot" }, typing, notice, later.node, writing.node));
 
     const draw = () => {
         if (!node.isConnected) return;
         const state = refusal ? inbox.row(id)?.membership?.state ?? thread.state.membership?.state : stateOf(thread.state, thread.me);
         const person = thread.state.conversation?.kind === "direct" ? othersIn(thread.state, thread.me)[0] : inbox.row(id)?.person;
-        const title = head.draw(state, person);
+        const isAbsent = Boolean(refusal) && state === undefined;
+        const title = head.draw(state, person, isAbsent);
+        drawAbsent(isAbsent);
         drawNotice(state, title, person);
         pins.draw();
         later.draw();
@@ -71,6 +74,16 @@ export function threadPage(id, number) {
         feed.draw();
     };
     const schedule = onceAFrame(draw);
+
+    /** Why there are no messages: it may be not there at all, or neither on this device nor to be asked for now. */
+    const drawAbsent = (isAbsent) => {
+        const { isLoaded } = thread.state;
+        const key = isAbsent ? refusal : isLoaded ? "" : t("thread.notOnDevice");
+        node.dataset.state = isAbsent ? "absent" : isLoaded ? "loaded" : "loading";
+        if (absent.dataset.key === key) return;
+        absent.dataset.key = key;
+        redraw(absent, key ? [icon("chat"), h("p", {}, key), isAbsent && h("a", { class: "link", href: "#/chats" }, t("link.toChats"))] : []);
+    };
 
     const drawNotice = (state, title, person) => {
         const isWaiting = state === "member" && person && thread.state.members[person.id]?.state === "invited";
@@ -85,7 +98,6 @@ export function threadPage(id, number) {
                 h("p", {}, person ? t.rich("thread.wantMessages", { name: h("bdi", {}, visible(title)) }) : t("thread.invitedToGroup")),
                 invitation({ id, person }, title)),
             state === "left" && h("p", { class: "hint" }, t("thread.notMember")),
-            refusal && state === undefined && h("p", { class: "hint" }, refusal),
             isWaiting && h("p", { class: "hint" }, t("thread.mustAccept")),
             isLeaving && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.leaving")),
                 h("button", { type: "button", class: "small primary", data: { action: "stay" }, onclick: () => thread.stay() }, t("thread.stay"))),
