@@ -2,6 +2,7 @@
 
 from stage import next_week
 from switchboard_tests.browsers.chats import open_chat, write
+from switchboard_tests.browsers.offline import OPEN_MENU
 
 EDGES = """
 const [banner, head, foot] = ["#offline", ".thread-head", "#composer"]
@@ -148,6 +149,10 @@ def offline(stage):
         banner, head, foot, height = ann.driver.execute_script(EDGES)
         assert banner <= head and foot <= height, "the banner is over the thread, or moves it out of the window"
         yield "offline-thread"
+        ann.driver.execute_script(OPEN_MENU, stage.words["hello"])
+        ann.find("#message-menu [data-action=edit]")
+        yield "waiting-menu"
+        stage.escape()
         ann.go("chats")
         yield "offline"
     finally:

@@ -44,15 +44,17 @@ WORDS = {
 class Stage:
     """Ann and Ben with a browser each, in whose pages nothing is open."""
 
-    def __init__(self, browsers, url, direction, proxy=None):
+    def __init__(self, browsers, url, direction, server=None, proxy=None):
         self.url, self.direction, self.words = url, direction, WORDS[direction]
-        self.proxy = proxy
+        self.server, self.proxy = server, proxy
         self.names = self.words["names"]
         self.browsers = browsers
         urls = (proxy.url if proxy else url, url)
         self.ann, self.ben = [Person(one, where, name) for one, where, name in zip(browsers, urls, self.names)]
         for person, name in zip((self.ann, self.ben), ("ann", "ben")):
             person.email = f"{name}-{uuid.uuid4().hex[:10]}@example.org"
+        # Of Ann, once she is signed in.
+        self.driver = None
         self.language = "ar-XB" if direction == "rtl" else "en"
         # Latin letters that are no texts of the client's own.
         self.latin = [self.ann.email, "https://example.org/", "all"]
@@ -61,11 +63,15 @@ class Stage:
         together([self.ann, self.ben], Person.sign_up)
         self.one, self.other = API(self.ann), API(self.ben)
         self.driver = self.ann.driver
-        self.driver.execute_script("switchboard.preferences.set('language', arguments[0])", self.language)
-        self.driver.refresh()
+        self.set_language(self.ann)
+
+    def set_language(self, person):
+        """That of the direction, for somebody who is signed in."""
+        person.driver.execute_script("switchboard.preferences.set('language', arguments[0])", self.language)
+        person.driver.refresh()
         script = "return document.documentElement.lang"
-        self.ann.browser.wait("the language", lambda: self.driver.execute_script(script) == self.language)
-        self.ann.is_in()
+        person.browser.wait("the language", lambda: person.driver.execute_script(script) == self.language)
+        person.is_in()
 
     def write(self):
         """Makes what the list, the threads and the people are seen with."""
@@ -91,6 +97,7 @@ class Stage:
         befriend(other, one, words["meeting"])
         befriend(one, self.dora)
         one.ask("PUT", f"/v1/blocks/{self.eve.user}")
+        one.ask("PATCH", "/v1/me", {"callWaiting": True})
 
     def _write_group(self):
         """Every kind of message but the record of a call, which a call leaves."""
@@ -124,6 +131,8 @@ class Stage:
 
     def reset(self):
         """Closes what is open on Ann's page."""
+        if self.driver is None:
+            return
         self.driver.execute_script(
             "for (const one of document.querySelectorAll('dialog[open]')) one.close(); document.activeElement?.blur();"
             "location.hash = '#/starred'"

@@ -10,14 +10,16 @@ import pathlib
 
 import looks_calls
 import looks_chats
+import looks_failures
 import looks_people
 import pytest
+from screens import check
 from stage import Stage
 from switchboard_tests.browsers import audit, looks
 from switchboard_tests.browsers.browser import DESK
 from switchboard_tests.tcp_proxy import Proxy
 
-SCREENS = [*looks_people.SCREENS, *looks_chats.SCREENS, *looks_calls.SCREENS]
+SCREENS = [*looks_people.SCREENS, *looks_chats.SCREENS, *looks_failures.SCREENS, *looks_calls.SCREENS]
 
 
 @pytest.fixture(scope="module", params=looks.DIRECTIONS)
@@ -25,7 +27,7 @@ def stage(request, browsers, url, server):
     for one in browsers:
         one.keep_one_tab()
     proxy = Proxy(server.port) if server else None
-    made = Stage(browsers, url, request.param, proxy)
+    made = Stage(browsers, url, request.param, server, proxy)
     yield made
     made.leave()
     if proxy:
@@ -35,35 +37,9 @@ def stage(request, browsers, url, server):
         one.set_dark(False)
 
 
-@pytest.fixture
-def appearances(request, stage):
-    found = looks.named(request.config.getoption("--appearances"))
-    wanted = [one for one in found if one.direction == stage.direction]
-    if not wanted:
-        pytest.skip(f"no appearance is {stage.direction}")
-    return wanted
-
-
 @pytest.mark.parametrize("screen", SCREENS, ids=[one.__name__ for one in SCREENS])
-def test_screen(screen, stage, appearances, request):
-    folder = request.config.getoption("--screenshots")
-    browser = stage.browsers[0]
-    found = []
-    looks.put_on(browser, appearances[0])
-    if screen not in (looks_people.welcome, looks_people.empty):
-        stage.reset()
-    for name in screen(stage):
-        for appearance in appearances:
-            looks.put_on(browser, appearance)
-            text, faults = looks.tree(browser)
-            if folder:
-                path = pathlib.Path(folder) / f"{name}-{appearance}"
-                browser.screenshot(path.with_suffix(".png"))
-                path.with_suffix(".txt").write_text(text)
-            faults += looks.faults(browser, appearance, *stage.latin)
-            found += [f"{name}, {appearance}: {one}" for one in faults]
-        looks.put_on(browser, appearances[0])
-    assert not found, "\n".join(found)
+def test_screen(screen, stage, request):
+    check(screen, stage, request.config)
 
 
 # A desk whose page is shown at twice the size has half of the room.
