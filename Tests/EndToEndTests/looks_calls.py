@@ -45,10 +45,23 @@ def call(stage):
     yield "call-held"
     ben.control("hold")
     ann.find("#call[data-picture=true]")
+    with stage.cem.calling(stage.one):
+        ann.rings()
+        yield "incoming-second"
+        ann.answer("hold-accept")
+        ann.find(".held-call")
+        yield "call-with-held"
+        ann.click("[data-action=swap]")
+        ann.find("#call[data-picture=true]")
+    ann.gone(".held-call")
     ann.click("[data-action=call-chat]")
     layout(stage, ["beside", "corner"])
     ann.find("#write")
     yield "call-with-chat"
+    with stage.cem.calling(stage.one, "video"):
+        ann.rings()
+        yield "incoming-with-chat"
+    ann.gone("#incoming")
     ann.go("settings")
     layout(stage, ["corner"])
     yield "call-in-corner"

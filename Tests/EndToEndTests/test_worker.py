@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from switchboard_tests.browsers.builds import serve, write_build
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.server import Server
 
@@ -25,16 +26,6 @@ caches.keys().then(([name]) => caches.open(name)).then((cache) => cache.keys())
 WITHOUT_WORKERS = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { get: () => undefined });"
 
 
-def serve(server, folder):
-    """Restarts the server with the client in a folder, or with its own."""
-    server.stop()
-    text = re.sub(r"  webDirectory: .*\n", "", server.config.read_text())
-    if folder:
-        text = text.replace("http:\n", f"http:\n  webDirectory: {folder}\n", 1)
-    server.config.write_text(text)
-    server.start()
-
-
 @pytest.fixture
 def own(request, tmp_path):
     """A server of the test's own."""
@@ -47,17 +38,7 @@ def own(request, tmp_path):
 
 @pytest.fixture
 def other_build(own, tmp_path):
-    """A folder with the client of the server, under the name of another build."""
-    folder = tmp_path / "other"
-    page = own.read("/").decode()
-    build = re.search(r'<meta name="build" content="(\w+)">', page)[1]
-    names = ["index.html", "worker.js", "favicon.svg", "manifest.webmanifest", "icons/192.png"]
-    names += [name[1:] for name in re.findall(r'"(/assets/[^"]+)"', page)]
-    for name in names:
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(own.read(f"/{name}").replace(build.encode(), OTHER.encode()))
-    return folder
+    return write_build(own, tmp_path / "other", OTHER)
 
 
 @pytest.fixture
