@@ -23,7 +23,7 @@ export class CaptionsView {
 
     constructor(call) {
         this.#call = call;
-        this.#lines = h("ol", { class: "caption-lines", role: "log", "aria-label": t("captions.lines") });
+        this.#lines = h("div", { class: "caption-lines", role: "log", "aria-label": t("captions.lines") });
         this.#error = h("p", { class: "caption-trouble", role: "status", hidden: true });
         this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#error);
         this.#unsubscribe = call.on("caption", (caption) => this.#show(caption));
@@ -51,7 +51,7 @@ export class CaptionsView {
 
     #add(user, text, language) {
         const name = this.#call.nameOf(user);
-        this.#lines.append(h("li", { class: "caption", data: { user } }, h("b", { class: "caption-name" }, name), " ",
+        this.#lines.append(h("p", { class: "caption", data: { user } }, h("b", { class: "caption-name" }, name), " ",
             h("span", { class: "caption-words", ...(language && { lang: language }) }, text)));
     }
 
