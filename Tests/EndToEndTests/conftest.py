@@ -14,15 +14,10 @@ from switchboard_tests.browsers.chats import API, open_chat, shows
 from switchboard_tests.browsers.offline import KEPT
 from switchboard_tests.browsers.pages import WORDS, Person, connect, together
 from switchboard_tests.browsers.server import Server, default_binary
+from switchboard_tests.browsers.transcription import listening_server
 from switchboard_tests.tcp_proxy import Proxy
 
 NAMES = ["Ann Abel", "Ben Brook", "Cem Can", "Dora Dean"]
-# Pocketsphinx, unless the file that breaks it exists.
-LISTEN = """#!/bin/sh
-[ -e "$0.broken" ] && exit 1
-command -v pocketsphinx_continuous > /dev/null || exec pocketsphinx -loglevel ERROR single "$1"
-exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
-"""
 
 
 def pytest_addoption(parser):
@@ -215,14 +210,9 @@ def speaker(spoken, tmp_path_factory):
 @pytest.fixture
 def listener(request, tmp_path):
     """A server, and the path of a file that makes its transcription provider fail."""
-    program = tmp_path / "listen"
-    program.write_text(LISTEN)
-    program.chmod(0o755)
-    one = Server(request.config.getoption("--binary"), tmp_path)
-    provider = f"provider: command\n  command: [{program}, '{{file}}']"
-    one.config.write_text(one.config.read_text().replace("provider: command", provider))
+    one, broken = listening_server(request.config.getoption("--binary"), tmp_path)
     one.start()
-    yield one, tmp_path / "listen.broken"
+    yield one, broken
     one.stop()
 
 

@@ -22,6 +22,8 @@ for (const element of document.body.querySelectorAll(kinds)) {
     if (element.matches("input, select, textarea")) continue;
     const { overflowX, overflowY, textOverflow, display } = getComputedStyle(element);
     if (display === "inline") continue;
+    // It is read aloud alone.
+    if (getComputedStyle(element).clipPath !== "none") continue;
     // A count at the edge of a button is meant to reach out of it, and so is what makes its target larger.
     const parts = [...[...element.children].map((one) => [one]), [element, "::before"], [element, "::after"]];
     if (parts.some((part) => getComputedStyle(...part).position === "absolute")) continue;
@@ -175,7 +177,7 @@ const note = (text, what) => {
 for (const element of document.body.querySelectorAll("*")) {
     if (!element.checkVisibility({ visibilityProperty: true })) continue;
     if (element.closest("time, svg, code, script, noscript, [lang]:not(html)")) continue;
-    if (element.closest(".transcript[data-status=complete]")) continue;
+    if (element.closest(".transcript[data-status=complete], .caption-words, .said .words")) continue;
     const what = element.id || element.className || element.localName;
     for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) note(node.data, what);
     const names = ["aria-label", "title", "placeholder", "alt", "aria-valuetext"];
