@@ -43,6 +43,19 @@ def search(stage):
     yield "search-nothing"
 
 
+def thread_search(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.root)
+    ann.click("[data-action=search-thread]")
+    ann.find("#thread-search-words").send_keys(stage.words["texts"][9][:4])
+    ann.find("#thread-search [data-found=message] mark")
+    yield "thread-search"
+    ann.click("#thread-search [data-only=starred]")
+    ann.find("#thread-search-words").send_keys("999")
+    ann.browser.wait("nothing", lambda: ann.text("#thread-search [role=status]") and not ann.all("#thread-search .row"))
+    yield "thread-search-nothing"
+
+
 def archive(stage):
     ann = stage.ann
     stage.one.ask("PATCH", f"/v1/conversations/{stage.notes}/members/me", {"archived": True})
@@ -213,6 +226,6 @@ def new_chat(stage):
 
 
 SCREENS = [
-    chats, row_menus, search, archive, starred, switcher, group, message_menus, replies, writing, pins, recording,
-    details, other_threads, new_chat,
+    chats, row_menus, search, thread_search, archive, starred, switcher, group, message_menus, replies, writing, pins,
+    recording, details, other_threads, new_chat,
 ]  # fmt: skip

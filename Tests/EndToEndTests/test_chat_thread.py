@@ -36,6 +36,10 @@ def group(request, apis):
     return ann.create("group", [ben], name=request.node.name[5:45])
 
 
+# The numbers of the messages that a search in the thread has found.
+FOUND = """
+return [...document.querySelectorAll("#thread-search [data-found=message]")].map((one) => Number(one.dataset.number));
+"""
 NUMBERS = "return [...document.querySelectorAll('#messages [data-number]')].map((one) => Number(one.dataset.number))"
 
 
@@ -310,3 +314,41 @@ def test_the_keyboard_goes_from_message_to_message(chatters, apis, group):
     assert focused(ann) == "write"
     ann.press(Keys.ESCAPE)
     ann.gone("#composer .about")
+
+
+def test_a_thread_is_searched(chatters, apis, group):
+    """By a key and by its button, with words and with filters; what is found is gone to."""
+    ann, (one, other) = chatters[0], apis
+    first = other.say(group, "the needle")
+    starred = other.say(group, "hay")
+    mention = other.say(group, *[f"hay {number}" for number in range(80)], f"<@{one.user}> look")
+    link = other.say(group, "https://example.org/needle")
+    one.ask("PUT", f"/v1/conversations/{group}/messages/{starred}/star")
+    one.say(one.create("self"), "a needle in the notes")
+    open_chat(ann, group)
+    ann.find(f"#message-{first}")
+
+    def found(*numbers):
+        ann.browser.wait(f"{numbers} to be found", lambda: ann.driver.execute_script(FOUND) == list(numbers))
+
+    ann.press(Keys.CONTROL + "f")
+    ann.find("#thread-search-words").send_keys("needle")
+    found(link, first)
+    assert ann.text(f"#thread-search [data-number='{first}'] mark") == "needle"
+    ann.click("#thread-search [data-only=link]")
+    found(link)
+    ann.click("#thread-search [data-only=link]")
+    found(link, first)
+    ann.click(f"#thread-search [data-number='{link}'] a")
+    ann.gone("#thread-search")
+    ann.browser.wait("the message", lambda: (ann.driver.execute_script(LOCATION, link) or -1) > 0)
+    ann.click("[data-action=search-thread]")
+    ann.click("#thread-search [data-only=mentions]")
+    found(mention)
+    ann.click("#thread-search [data-only=mentions]")
+    ann.click("#thread-search [data-only=starred]")
+    found(starred)
+    ann.find("#thread-search-words").send_keys("nowhere")
+    ann.says("#thread-search", "Nothing found for “nowhere”.")
+    ann.find("#thread-search-words").send_keys(Keys.ESCAPE, Keys.ESCAPE)
+    ann.gone("#thread-search")

@@ -170,3 +170,16 @@ def test_messages_of_this_device_by_the_beginnings_of_their_words(run):
     hay, anne, weather, nothing, inner = run(script)
     assert hay == [[1, "hay", "Needle"], [7, "hay", "needle"]]
     assert (anne, weather, nothing, inner) == ([[9, "Ánne"]], [[8, "天気"]], [], [])
+
+
+def test_messages_of_this_device_by_filters(run):
+    script = FOUND + """
+        const link = { kind: "link", start: 0, length: 4 };
+        const messages = [{ number: 1, conversation: "a", kind: "text", text: "hay", ranges: [link] }, { number: 2, conversation: "b", kind: "text", text: "hay" },
+            { number: 3, conversation: "a", kind: "voice", voice: {} }, { number: 4, conversation: "a", kind: "text", text: "hay", ranges: [{ kind: "mention", user: "ann" }] },
+            { number: 5, conversation: "a", kind: "text", text: "hay", ranges: [{ kind: "mention" }] }, { number: 6, conversation: "a", kind: "text", text: "hay", ranges: [{ kind: "mention", user: "ben" }] }];
+        const found = (query, filters) => f.messagesWith(messages, [{ number: 2, starred: true }], query, 0, { me: "ann", ...filters }).map(({ message }) => message.number);
+        return [found("", { link: true }), found("hay", { conversation: "b" }), found("", { kind: "voice" }), found("", { mentions: true }), found("", { starred: true }),
+            found("needle", { link: true }), found("", { conversation: "a" })];
+    """
+    assert run(script) == [[1], [2], [3], [4, 5], [2], [], []]

@@ -489,6 +489,7 @@ export const english = {
         enter: "Enter",
         escape: "Esc",
         switcher: "Ctrl K",
+        find: "Ctrl F",
     },
     link: {
         address: "Address",
@@ -709,6 +710,23 @@ export const english = {
         nothing: "Nothing found for “{query}”.",
         line: "{author}: {text}",
     },
+    found: {
+        voice: "Voice message",
+    },
+    only: {
+        which: "Only these messages",
+        link: "Links",
+        voice: "Voice",
+        mentions: "Mentions",
+        starred: "Starred",
+    },
+    threadSearch: {
+        title: "Search this chat",
+        open: "Search",
+        words: "Words",
+        none: "Nothing found.",
+        more: "Show more",
+    },
     starred: {
         title: "Starred messages",
         empty: "You have not starred any messages.",
@@ -718,6 +736,7 @@ export const english = {
         switcher: "Go to a chat",
         help: "Show this list",
         close: "Close what is on top",
+        find: "Search the chat",
         messages: "Go from message to message",
         ends: "Go to the first or the last message",
         menu: "Open the actions of the chosen message",

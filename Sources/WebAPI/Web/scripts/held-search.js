@@ -1,17 +1,21 @@
 // A search over the messages that are on this device, for when the server cannot be asked.
 
+import { credentials } from "./credentials.js";
 import { serverNow } from "./clock.js";
 import { messagesWith } from "./state/found.js";
 import { storage } from "./store/storage.js";
 
 const LIMIT = 50;
 
-/** `{results: [{message, matches}], people}`, the newest first, as the server says it. */
-export async function searchHeld(query) {
+/**
+ * `{results: [{message, matches}], people}`, the newest first, as the server says it. `filters` are the parameters of its
+ * search: `conversation`, `kind`, `link`, `mentions`, `starred`.
+ */
+export async function searchHeld(query, filters = {}) {
     const results = [];
     const people = {};
     await storage.cache.visit((messages, own, known) => {
-        results.push(...messagesWith(messages, own, query, serverNow()));
+        results.push(...messagesWith(messages, own, query, serverNow(), { ...filters, me: credentials.user.id }));
         Object.assign(people, known);
     });
     results.sort((one, other) => one.message.sentAt < other.message.sentAt ? 1 : -1);

@@ -40,12 +40,18 @@ export function nameMatches(name, query) {
 /** Scripts without spaces between words: there a word may begin anywhere. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The messages that have all words of a query, each with `matches`; `own` is what the user has noted on them. */
-export function messagesWith(messages, own, query, now) {
+/**
+ * The messages that have all words of a query, each with `matches`; `own` is what the user has noted on them. `filters` are
+ * those of the server's search, and `me` who is mentioned.
+ */
+export function messagesWith(messages, own, query, now, filters = {}) {
     const words = folded(query).split(/\s+/).filter(Boolean);
     const hidden = new Set(own.filter((one) => one.hidden).map((one) => one.number));
-    if (words.length === 0) return [];
+    const starred = new Set(own.filter((one) => one.starred).map((one) => one.number));
+    const isNarrowed = ["kind", "link", "mentions", "starred"].some((name) => filters[name]);
+    if (words.length === 0 && !isNarrowed) return [];
     return messages.flatMap((message) => {
+        if (!isIncluded(message, filters, starred)) return [];
         const text = message.text ?? message.voice?.transcript?.text ?? "";
         if (message.deletedAt || hidden.has(message.number) || hasExpired(message, now)) return [];
         const whole = folded(text);
@@ -53,6 +59,13 @@ export function messagesWith(messages, own, query, now) {
         const matches = words.map((word) => wordMatch(text, word));
         return matches.every(Boolean) ? [{ message, matches }] : [];
     });
+}
+
+function isIncluded({ conversation, kind, ranges = [], number }, filters, starred) {
+    const mentions = ({ kind: what, user }) => what === "mention" && (user === undefined || user === filters.me);
+    return (!filters.conversation || conversation === filters.conversation) && (!filters.kind || kind === filters.kind)
+        && (!filters.link || ranges.some((one) => one.kind === "link")) && (!filters.mentions || ranges.some(mentions))
+        && (!filters.starred || starred.has(number));
 }
 
 /** The first word of a text that begins with a folded one. */

@@ -3,6 +3,7 @@
 import { callLayout } from "../call-layout.js";
 import { calls } from "../calls.js";
 import { button, h, icon } from "../dom.js";
+import { hasFeature } from "../features.js";
 import { namesOf, whenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
@@ -22,7 +23,8 @@ function hereIn(thread, person) {
         || Boolean(person) && !call.isGroup && call.other?.user === person.id));
 }
 
-export function threadHead(thread) {
+/** `search` opens the search of the thread. */
+export function threadHead(thread, search) {
     const node = h("div", { class: "thread-head" });
     const about = h("span", { class: "state about-line" });
     const watched = new WatchSet("presence");
@@ -77,6 +79,8 @@ export function threadHead(thread) {
                     : [person && button({ name: "phone", label: t("person.callName", { name: title }), bare: true, class: "round soft", data: { action: "call-audio" }, onclick: call("audio") }),
                         button({ name: "video", label: t("person.videoCallName", { name: title }), bare: true, class: "round soft",
                             data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
+                thread.state.isLoaded && hasFeature("messageSearch") && button({ name: "search", label: t("threadSearch.open"), bare: true, class: "round quiet",
+                    data: { action: "search-thread" }, onclick: search }),
                 state === "member" && thread.state.isLoaded && button({ name: "more", label: t("thread.settings"), bare: true, class: "round quiet",
                     data: { action: "members" }, onclick: details }),
             ]);

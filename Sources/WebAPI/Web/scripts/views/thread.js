@@ -2,6 +2,7 @@
 
 import { calls } from "../calls.js";
 import { announce, h, icon } from "../dom.js";
+import { hasFeature } from "../features.js";
 import { voiceText } from "../format.js";
 import { onceAFrame } from "../frames.js";
 import { friends } from "../friends.js";
@@ -24,6 +25,7 @@ import { pinsBar } from "./pins.js";
 import { openReplies } from "./replies.js";
 import { scheduledLine } from "./scheduled.js";
 import { threadHead } from "./thread-head.js";
+import { openThreadSearch } from "./thread-search.js";
 
 /** `number` is that of the message to open at. */
 export function threadPage(id, number) {
@@ -51,7 +53,8 @@ export function threadPage(id, number) {
     };
     const writing = composer(thread, { onsend: () => feed.endUnread() });
     const feed = new Feed(thread, actions, numberIn(number));
-    const head = threadHead(thread);
+    const search = () => openThreadSearch(thread, show);
+    const head = threadHead(thread, search);
     const pins = pinsBar(thread, show);
     const later = scheduledLine(thread);
     const typing = h("p", { id: "typing", class: "hint", role: "status" });
@@ -127,6 +130,14 @@ export function threadPage(id, number) {
         }),
         inbox.on("change", schedule),
     ];
+    /** Ctrl and F search what is not on the page too. */
+    const onkeydown = (event) => {
+        const isFind = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f";
+        if (!isFind || !hasFeature("messageSearch") || !thread.state.isLoaded || document.querySelector("dialog[open]")) return;
+        event.preventDefault();
+        search();
+    };
+    addEventListener("keydown", onkeydown);
     inbox.isTyping = (conversation) => conversation === id && writing.isTyping;
     queueMicrotask(draw);
     return {
@@ -136,6 +147,7 @@ export function threadPage(id, number) {
         goTo(wanted) { if (numberIn(wanted)) show(numberIn(wanted)); },
         close() {
             inbox.isTyping = () => false;
+            removeEventListener("keydown", onkeydown);
             schedule.cancel();
             unsubscribe.forEach((one) => one());
             writing.close();

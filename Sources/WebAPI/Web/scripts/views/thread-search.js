@@ -1,0 +1,77 @@
+// Searching one conversation: words and filters, the newest first, and going to what was found.
+
+import { button, h } from "../dom.js";
+import { searchHeld } from "../held-search.js";
+import { t } from "../language/texts.js";
+import { errorMessage } from "../problems.js";
+import { realtime } from "../realtime.js";
+import { request } from "../requests.js";
+import { open } from "./dialogs.js";
+import { foundMessage } from "./found-message.js";
+import { redraw } from "./keyed.js";
+import { messageFilters } from "./message-filters.js";
+
+const DELAY = 250;
+const LEAST = 2;
+
+/** `show(number)` goes to a message. */
+export function openThreadSearch(thread, show) {
+    if (document.getElementById("thread-search")) return;
+    const list = h("ul", { class: "rows flat", "aria-label": t("feed.messages") });
+    const said = h("p", { class: "hint", role: "status" });
+    const more = button({ label: t("threadSearch.more"), class: "quiet wide", hidden: true, data: { action: "more-found" }, onclick: () => load(cursor) });
+    const input = h("input", { id: "thread-search-words", type: "search", placeholder: t("threadSearch.words"), "aria-label": t("threadSearch.words"), autocomplete: "off",
+        spellcheck: "false", enterkeyhint: "search", oninput: () => later() });
+    const filters = messageFilters(() => load());
+    const form = h("form", { role: "search", class: "search", onsubmit: (event) => {
+        event.preventDefault();
+        list.querySelector("a")?.click();
+    } }, input);
+    const dialog = open({ id: "thread-search", "aria-labelledby": "thread-search-title", class: "dialog picker" },
+        h("h2", { id: "thread-search-title" }, t("threadSearch.title")), form, filters.node, h("div", { class: "results found-list" }, said, list, more),
+        button({ label: t("common.close"), class: "wide quiet", onclick: () => dialog.close() }));
+    let timer;
+    let turn = 0;
+    let cursor;
+    let found = [];
+
+    const later = () => {
+        clearTimeout(timer);
+        turn += 1;
+        timer = setTimeout(() => load(), DELAY);
+    };
+    /** With a cursor the page after what is shown. */
+    const load = async (after) => {
+        clearTimeout(timer);
+        const mine = ++turn;
+        const query = input.value.trim();
+        const isEmpty = filters.isEmpty && query.length < LEAST;
+        if (!after) said.textContent = isEmpty ? "" : t("search.searching");
+        let page = { results: [], people: [] };
+        try { if (!isEmpty) page = await ask(query, after); } catch (error) {
+            if (mine === turn) said.textContent = errorMessage(error);
+            return;
+        }
+        if (mine !== turn || !dialog.open) return;
+        found = after ? [...found, ...page.results] : page.results;
+        cursor = page.nextCursor;
+        more.hidden = !cursor;
+        const people = { ...thread.state.people, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
+        said.textContent = isEmpty || found.length > 0 ? "" : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
+        redraw(list, found.map((one) => foundMessage(one, people, { isInThread: true, onclick: (event) => {
+            event.preventDefault();
+            dialog.close();
+            show(one.message.number);
+        } })));
+    };
+    const ask = (query, after) => {
+        const params = { ...(query.length >= LEAST && { query }), ...filters.params };
+        return realtime.isOnline ? request("messages.search", { conversation: thread.id, ...params, ...(after && { cursor: after }) })
+            : searchHeld(query, { ...filters.params, conversation: thread.id });
+    };
+    dialog.addEventListener("close", () => {
+        clearTimeout(timer);
+        turn += 1;
+    });
+    input.focus();
+}
