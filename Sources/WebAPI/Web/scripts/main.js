@@ -57,10 +57,11 @@ async function begin() {
     realtime.on("revoked", () => leave(t("main.signedOutDevice")));
     credentials.on("expiring", () => credentials.fresh(exchange, { force: true }).catch(() => {}));
     credentials.on("signedIn", (signedIn) => {
-        if (!signedIn) leave(t("main.signedOut"));
         // Another tab has signed somebody else in: nothing of this page is theirs.
-        else if (shown) location.reload();
-        else enter();
+        if (signedIn && shown) location.reload();
+        else if (signedIn) enter();
+        // This page may have ended it, and be leaving already.
+        else if (shown) leave(t("main.signedOut"));
     });
     outbox.on("refused", ({ text }) => toast(t("connection.refused", { reason: text }), { error: true }));
     if (credentials.isSignedIn) await enter(); else await welcome();
