@@ -46,7 +46,8 @@ def search(stage):
 def thread_search(stage):
     ann = stage.ann
     open_chat(ann, stage.group, stage.root)
-    ann.click("[data-action=search-thread]")
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=search-here]")
     ann.find("#thread-search-words").send_keys(stage.words["texts"][9][:4])
     ann.find("#thread-search [data-found=message] mark")
     yield "thread-search"

@@ -1,6 +1,7 @@
 // A conversation as a whole: its members, its settings, and how the user keeps it.
 
 import { button, h } from "../dom.js";
+import { hasFeature } from "../features.js";
 import { friends } from "../friends.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
@@ -23,7 +24,8 @@ const rights = ["write", "add", "rename"];
 
 export const disappearingText = (seconds) => seconds ? duration(seconds) : t("details.off");
 
-export function showDetails(thread, title) {
+/** `search` opens the search of the thread. */
+export function showDetails(thread, title, search) {
     const { conversation } = thread.state;
     const isGroup = conversation.kind === "group";
     const content = h("div", { class: "details" });
@@ -43,6 +45,7 @@ export function showDetails(thread, title) {
         const members = JSON.stringify([count, state.moreMembers, state.members, Object.keys(state.members).map((user) => [thread.nameOf(user), friends.isBlocked(user)])]);
         const part = (name, isShown, parts, make) => isShown && nodes.node(name, parts, make);
         show(content, [
+            part("search", hasFeature("messageSearch"), [], () => h("div", { class: "items" }, item("search-here", "search", t("threadSearch.title"), search))),
             part("members", isGroup, [members], () => membersSection(thread, dialog)),
             part("changes", isGroup, [may("add"), may("rename")], () => h("div", { class: "items" },
                 may("add") && item("add-members", "addPerson", t("call.addPeople"), () => addPeople(thread)),

@@ -68,7 +68,7 @@ export function threadHead(thread, search) {
             key = next;
             const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
             const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
-            const details = () => showDetails(thread, title);
+            const details = () => showDetails(thread, title, search);
             redraw(node, [h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
                 isAbsent ? undefined : person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
                 h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, isAbsent ? t("chats.chat") : visible(title))), about),
