@@ -111,7 +111,7 @@ package struct InboxReader: Sendable {
         return writer.text
     }
 
-    /// Whoever has deleted a conversation while they are a member of it learns from the membership what they see no more.
+    /// Whoever has deleted a conversation and may still read it learns from the membership what they see no more.
     private static func gone(_ entry: InboxEntry, membership: ((inout JSONWriter) -> Void)? = nil) -> String {
         var writer = JSONWriter(capacity: 256)
         writer.object { writer in

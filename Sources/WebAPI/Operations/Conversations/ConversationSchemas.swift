@@ -68,7 +68,8 @@ enum ConversationSchemas {
                     .object([
                         .required(
                             "unread", .integer(),
-                            "The conversations of the list, with the archived ones or the others, that have unread messages or are marked as unread."
+                            "The conversations of the list, the archive or the others, that have unread messages or are marked as "
+                                + "unread."
                         ),
                         .required("mentions", .integer(), "Those in which the user is mentioned in unread messages."),
                     ])),
@@ -306,8 +307,8 @@ enum ConversationSchemas {
                 + "below zero while all messages were imported."),
         .optional(
             "gone", .boolean,
-            "True if the conversation is not in the list any more: of the rest only `membership` is there, if the user still "
-                + "is in it and has deleted it for themselves."),
+            "True if the conversation is not in the list any more: of the rest only `membership` is there, and that "
+                + "only if the user has deleted it for themselves and may still read it."),
     ])
 
     private static let messageEdit = Schema.object([

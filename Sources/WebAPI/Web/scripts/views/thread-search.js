@@ -34,6 +34,7 @@ export function openThreadSearch(thread, show) {
     let turn = 0;
     let cursor;
     let found = [];
+    let authors = {};
 
     const later = () => {
         clearTimeout(timer);
@@ -56,9 +57,9 @@ export function openThreadSearch(thread, show) {
         found = after ? [...found, ...page.results] : page.results;
         cursor = page.nextCursor;
         more.hidden = !cursor;
-        const people = { ...thread.state.people, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
+        authors = { ...authors, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
         said.textContent = isEmpty || found.length > 0 ? "" : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
-        redraw(list, found.map((one) => foundMessage(one, people, { isInThread: true, onclick: (event) => {
+        redraw(list, found.map((one) => foundMessage(one, authors, { isInThread: true, onclick: (event) => {
             event.preventDefault();
             dialog.close();
             show(one.message.number);
