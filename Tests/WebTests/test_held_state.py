@@ -41,6 +41,16 @@ def test_a_thread_that_lost_messages_is_written_anew(run):
     assert run(script) == [True, [3, 4], True, [1, 2, 3, 4], True]
 
 
+def test_messages_of_responses_are_written_with_the_newest_range(run):
+    script = HELD + """
+        const { withResponse } = await load("state/results.js");
+        const [next, empty] = [withResponse(thread(5, 8), message(12)), withResponse({ ...emptyThread(), isLoaded: true }, message(12))];
+        const [record, alone] = [h.recordOf(next), h.changesOf(emptyThread(), empty)];
+        return [numbers(h.changesOf(thread(5, 8), next, true)), [record.first, record.last], numbers(alone), alone.isReplaced];
+    """
+    assert run(script) == [[5, 6, 7, 8, 12], [5, 8], [12], False]
+
+
 MEETING = HELD + """
     const record = (sequence, first, last, epoch = "e") => ({ position: [epoch, sequence], first, last, hasEarlier: first > 1 });
     const met = (stored, own, isReplaced = false, known = stored?.first) => {

@@ -121,6 +121,30 @@ def test_two_tabs_write_one_thread(run):
     assert run(script) == [joined, 11, restored, restored]
 
 
+def test_results_are_written_where_their_conversation_is(run):
+    """A message before its range stays with its page, and older copies change nothing."""
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.1.u1");
+        const entry = (name, params = {}, conversation = "v") => ({ name, params, conversation });
+        const own = (counter, more) => ({ own: { number: 7, starred: false, reacted: [], counter, ...more } });
+        await cache.saveThread("v", record(10, 6, 10), roster, changes(messages(6, 10), true));
+        await cache.saveResult(entry("messages.send"), { message: message(12, 20) });
+        await cache.saveResult(entry("messages.send"), { message: message(11, 20) });
+        await cache.saveResult(entry("messages.edit"), { message: message(3, 20) });
+        await cache.saveResult(entry("messages.edit"), { message: { ...message(9, 1), text: "older" } });
+        await cache.saveResult(entry("messages.star"), own(5, { starred: true, listened: true }));
+        await cache.saveResult(entry("messages.delete"), own(4, { hidden: true }));
+        await cache.saveResult(entry("messages.send", {}, "w"), { message: { ...message(1), conversation: "w" } });
+        const { thread, first, position } = await cache.thread("v");
+        const all = await cache.page("v", 0, 100);
+        const found = [all.messages.map((one) => one.number), all.messages[3].text, thread.last, first, position, thread.starred, thread.hidden, thread.listened];
+        await cache.saveResult(entry("conversations.delete", { upTo: 11, for: "me" }));
+        return [found, (await cache.page("v", 0, 100)).messages.map((one) => one.number), await cache.thread("w") ?? null, failures];
+    """
+    found = [[6, 7, 8, 9, 10, 11, 12], "text 9", 11, 6, ["e", 10], {"7": True}, {"7": True}, {"7": True}]
+    assert run(script) == [found, [12], None, []]
+
+
 @pytest.mark.parametrize("kind", ["another tab", "the bound"])
 def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
     """Another tab that had nothing of it writes its own window, or room is made: what is before it is not claimed."""

@@ -9,7 +9,8 @@ import { outbox } from "./outbox.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import { applyArchivePage, applyInboxPage, applyInboxRows, applyInboxSnapshot, emptyInbox, notedRead } from "./state/inbox.js";
-import { clearedRow, inboxWithPending } from "./state/pending.js";
+import { inboxWithPending } from "./state/pending.js";
+import { rowWithResult } from "./state/results.js";
 
 const DELIVERY_DELAY = 400;
 
@@ -109,17 +110,12 @@ class Inbox extends Emitter {
         this.#deliveryTimer ??= setTimeout(() => this.#markDelivered(), DELIVERY_DELAY);
     }
 
-    /** How the user keeps a conversation, and that it is cleared, before its row comes. */
-    #applyResult({ name, conversation, params }, result) {
+    /** What a response says of a conversation, before its row comes. */
+    #applyResult(entry, result) {
+        const { conversation } = entry;
         const row = this.#known.rows[conversation];
-        if (row && ["conversations.clear", "conversations.delete"].includes(name)) {
-            const changed = clearedRow(row, params.upTo, name === "conversations.delete");
-            return this.#set({ ...this.#known, rows: { ...this.#known.rows, [conversation]: changed } });
-        }
-        if (name !== "members.updateMe" || !row || !result?.membership) return;
-        const membership = { ...row.membership };
-        for (const field of Object.keys(params)) membership[field] = result.membership[field];
-        this.#set({ ...this.#known, rows: { ...this.#known.rows, [conversation]: { ...row, membership } } });
+        const next = row && rowWithResult(row, entry, result ?? undefined);
+        if (next !== row) this.#set({ ...this.#known, rows: { ...this.#known.rows, [conversation]: next } });
     }
 
     /** Tells those who wrote that it has arrived: once for all that comes within a moment. */

@@ -1,7 +1,8 @@
 // What the user has written and the server has not: sent whatever page is shown, and kept until it is.
 //
 // Everything is written to the disk before it is sent, and shown at once. Of the tabs of a browser one sends, in order for
-// each lane. Whatever ends a tab in the meantime, the same request with the same client id is sent again.
+// each lane. Whatever ends a tab in the meantime, the same request with the same client id is sent again: an entry leaves the
+// disk when what its response says is there.
 
 import { serverInfo } from "./api.js";
 import { credentials } from "./credentials.js";
@@ -129,7 +130,11 @@ class Outbox extends Emitter {
     noteStored(conversation, messages, me) {
         const left = queue.unstored(this.#entries, conversation, messages, me);
         if (left === this.#entries) return;
-        for (const one of this.#entries) if (!left.includes(one)) this.#erase(one);
+        for (const one of this.#entries) {
+            if (left.includes(one)) continue;
+            const message = messages.find(({ author, clientID }) => author === me && clientID === one.clientID);
+            this.#erase(one, { result: { message } });
+        }
         this.#set(left, conversation);
     }
 
@@ -168,17 +173,20 @@ class Outbox extends Emitter {
         channel.post("queue", credentials.user?.id);
     }
 
-    #remove(clientID) {
+    #remove(clientID, response) {
         const entry = this.#entries.find((one) => one.clientID === clientID);
         if (!entry) return;
-        this.#erase(entry);
+        this.#erase(entry, response);
         this.#set(queue.removed(this.#entries, clientID), entry.conversation);
     }
 
-    async #erase(entry) {
+    /** With a `response`, `{result}`, what it says is written first: the connection may break before a stream says so. */
+    async #erase(entry, response) {
+        const turn = this.#turn;
         this.#gone.add(entry.clientID);
         this.#untried.delete(entry.clientID);
-        if (entry.order === undefined) return;
+        if (response && entry.conversation) await storage.cache.saveResult(entry, response.result ?? undefined);
+        if (entry.order === undefined || turn !== this.#turn) return;
         await storage.queue.remove(entry.order);
         channel.post("queue", credentials.user?.id);
     }
@@ -280,8 +288,10 @@ class Outbox extends Emitter {
         this.#set(queue.rebased(this.#entries, entry, result), entry.conversation);
         // What is confirmed is there before what was shown for it is gone.
         this.emit("result", { entry, result });
-        if (isOwn) this.#remove(entry.clientID);
-        else this.#set(queue.removed(this.#entries, entry.clientID), entry.conversation);
+        if (isOwn) return this.#remove(entry.clientID, { result });
+        // It is on disk until the other tab has written what the response says.
+        this.#gone.add(entry.clientID);
+        this.#set(queue.removed(this.#entries, entry.clientID), entry.conversation);
     }
 
     #handleError(entry, error, isFirst) {

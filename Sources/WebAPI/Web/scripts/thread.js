@@ -12,6 +12,7 @@ import { request } from "./requests.js";
 import { expired, nextExpiry } from "./state/disappearing.js";
 import * as past from "./state/past.js";
 import { withPending } from "./state/pending.js";
+import { isClearing, withResult } from "./state/results.js";
 import * as state from "./state/thread.js";
 import { ThreadPages } from "./thread-pages.js";
 import { ThreadWrites } from "./thread-writes.js";
@@ -268,17 +269,11 @@ export class Thread extends ThreadWrites {
     apply({ conversation }) { if (conversation) this.#set(state.withConversation(this.#known, conversation)); }
 
     /** The result of an entry of the queue. */
-    #applyResult({ name, params }, { message, own, conversation, read } = {}) {
-        let next = this.#known;
-        if (["conversations.clear", "conversations.delete"].includes(name)) {
-            next = state.cleared(next, [{ from: params.upTo }]);
-            if (next !== this.#known) this.#held.noteSnapshot();
-        }
-        if (message) next = state.withMessage(next, message);
-        if (own) next = state.applyOwn(next, [own]);
-        if (conversation) next = state.withConversation(next, conversation);
-        if (read > next.read) next = { ...next, read };
-        if (next !== this.#known) this.#set(next);
+    #applyResult(entry, result) {
+        const next = withResult(this.#known, entry, result);
+        if (next === this.#known) return;
+        if (isClearing(entry)) this.#held.noteSnapshot();
+        this.#set(next);
     }
 
     #set(next) {

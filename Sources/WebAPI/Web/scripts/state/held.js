@@ -6,8 +6,8 @@
 import { between, messagesIn, noBlocks, withMessages } from "./blocks.js";
 import { emptyThread } from "./thread.js";
 
-/** The messages up to the newest: an earlier range is read again when it is seen. */
-const newestRange = ({ blocks, first, last }) => first === undefined ? [] : messagesIn(between(blocks, first, last));
+/** The messages up to the newest, and after it those of responses: an earlier range is read again when it is seen. */
+const newestRange = ({ blocks, first }) => messagesIn(between(blocks, first ?? 0));
 
 /**
  * What has changed from one state to the next: `{messages, own, isReplaced, hasRoster}`. `isReplaced` says that `messages` are

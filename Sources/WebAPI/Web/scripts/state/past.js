@@ -32,7 +32,7 @@ export function leftPast(thread) {
 /** Whether the number lies in the range that is shown. */
 export function isShown(thread, number) {
     const { first, last } = thread.past ?? thread;
-    return first !== undefined && number >= first && number <= last;
+    return first !== undefined && number >= first && number <= last || shownNumbers(thread).includes(number);
 }
 
 /** How many messages of others are newer than the number, as far as is held. Notices do not count. */

@@ -6,7 +6,8 @@
 import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from "./blocks.js";
 
 /**
- * `first` and `last` are the numbers that `blocks` speak for, up to the newest; absent while there are none. `past` is
+ * `first` and `last` are the numbers that `blocks` speak for, up to the newest; absent while there are none. Messages after them
+ * were in responses, and others may be missing before them: see results.js. `past` is
  * an earlier range of them, `{first, last, hasEarlier}`, while the user reads there: see past.js. `hidden` are the numbers
  * that the user has deleted for themselves, `reacted` the emoji of their reactions by number, `starred` and `listened` what
  * they have noted, `counters` how new that is, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
@@ -124,9 +125,9 @@ const known = new WeakMap();
 
 function shown(thread) {
     if (!known.has(thread)) {
-        const { first, last } = thread.past ?? thread;
-        const messages = first === undefined ? []
-            : messagesIn(between(thread.blocks, first, last)).filter(({ number }) => !thread.hidden[number]);
+        // Those that a response has are after the newest range.
+        const { first = 0, last } = thread.past ?? { first: thread.first };
+        const messages = messagesIn(between(thread.blocks, first, last)).filter(({ number }) => !thread.hidden[number]);
         known.set(thread, { messages, numbers: messages.map((one) => one.number) });
     }
     return known.get(thread);
@@ -170,7 +171,8 @@ export function lastEditable(thread, me) {
 /** Without what the user has cleared, here or on another device: `spans` are those of their membership. */
 export function cleared(thread, spans) {
     const from = Math.min(...spans.map((one) => one.from));
-    if (thread.first === undefined || Math.min(thread.first, thread.past?.first ?? Infinity) > from || !Number.isFinite(from)) return thread;
+    const first = thread.first ?? thread.blocks[0]?.messages[0].number;
+    if (first === undefined || Math.min(first, thread.past?.first ?? Infinity) > from || !Number.isFinite(from)) return thread;
     return { ...within(thread, from + 1), hasEarlier: false };
 }
 

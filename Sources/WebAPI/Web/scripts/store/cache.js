@@ -8,6 +8,8 @@ import { openDatabase } from "./database.js";
 import { Emitter } from "../emitter.js";
 import { hasExpired, withoutContent } from "../state/disappearing.js";
 import { meeting, shrinking, threadOf } from "../state/held.js";
+import { isClearing, newerOwn, rowWithResult, storedResult } from "../state/results.js";
+import { newer } from "../state/thread.js";
 
 const BOUND = 100_000;
 const LEAST_BOUND = 1_000;
@@ -94,7 +96,7 @@ export class Cache extends Emitter {
             const [record, roster] = [await stores.conversations.get(id), await stores.rosters.get(id)];
             if (!record || !roster) return undefined;
             const from = Math.max(record.first ?? 0, (record.last ?? 0) - this.#opened + 1);
-            const { messages, own } = await rowsOf(stores, id, from, record.last ?? 0);
+            const { messages, own } = await rowsOf(stores, id, from, Infinity);
             const thread = threadOf(record, roster, messages, own, record.first === undefined ? undefined : from);
             return { thread, first: record.first, hasEarlier: record.hasEarlier, position: record.position, marks: record.marks };
         });
@@ -123,6 +125,21 @@ export class Cache extends Emitter {
             if (next) stores.conversations.put({ ...next, id });
             if (next && roster) stores.rosters.put({ ...roster, id });
             return next ?? stored;
+        });
+    }
+
+    /** Writes what the result of an entry of the queue has changed, whether its conversation is open or not: see results.js. */
+    saveResult(entry, result) {
+        const id = entry.conversation;
+        return this.#write(["rows", "conversations", "messages", "own"], async (stores) => {
+            const [row, record] = [await stores.rows.get(id), await stores.conversations.get(id)];
+            if (row) stores.rows.put(rowWithResult(row, entry, result));
+            if (!record) return;
+            const next = storedResult(record, entry, result);
+            stores.conversations.put(next.record);
+            if (isClearing(entry)) for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id, -Infinity, entry.params.upTo));
+            for (const one of next.messages) stores.messages.put({ ...newer(await stores.messages.get([id, one.number]), one), conversation: id });
+            for (const one of next.own) stores.own.put({ ...newerOwn(await stores.own.get([id, one.number]), one), conversation: id });
         });
     }
 
