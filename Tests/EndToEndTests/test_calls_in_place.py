@@ -165,5 +165,5 @@ def test_members_join_a_call_from_its_conversation_and_find_its_recordings_there
     together([ann, ben], lambda person: person.hang_up())
     together([ann, ben], lambda person: person.leave_call_screen())
     open_chat(ben, group)
-    ben.click("#messages [data-action=call-recordings]", limit=30)
+    ben.click("#messages [data-action=call-recordings]")
     ben.find("#recordings .recording")

@@ -136,7 +136,7 @@ def test_a_page_that_loses_its_socket_has_everything(browsers, url, proxy):
     ann.says("#offline", "1 is waiting", 40)
     ann.find("#messages [data-outgoing=waiting]")
     proxy.restore()
-    ann.is_online(limit=40)
+    ann.is_online()
     want = ["Hello Ben", "one!", "two", "written without the server"]
     shows(ann, *want)
     shows(ben, *want)

@@ -48,7 +48,7 @@ def test_500_messages_while_it_was_away(pair, proxy):
         ann.driver.execute_script(SCROLL_UP)
         return all_of(limit)
 
-    ann.browser.wait("earlier ones", lambda: scrolled(300), 40)
+    ann.browser.wait("earlier ones", lambda: scrolled(300))
     open_chat(ann, conversation, 100)
     ann.says("#message-100 .text", "line 98")
     assert all_of(100)

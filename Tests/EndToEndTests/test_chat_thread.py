@@ -246,7 +246,7 @@ def test_messages_disappear(chatters, apis, group):
     apis[0].ask("PATCH", f"/v1/conversations/{group}", {"disappearAfter": 10})
     number = apis[0].say(group, "soon gone")
     ann.says(f"#message-{number} .text", "soon gone")
-    ann.browser.wait("it to be gone", lambda: ann.all(f"#message-{number}[data-deleted]"), 25)
+    ann.browser.wait("it to be gone", lambda: ann.all(f"#message-{number}[data-deleted]"))
     assert "soon gone" not in texts(ann)
 
 

@@ -192,7 +192,7 @@ def test_leaving_the_page_ends_the_test(ann):
     ann.browser.wait("a probe to run", lambda: ann.all("#probes [data-level=testing]"))
     ann.go("people")
     closed = "return window.peers.every((one) => one.signalingState === 'closed')"
-    ann.browser.wait("the connections to be closed", lambda: ann.driver.execute_script(closed), 30)
+    ann.browser.wait("the connections to be closed", lambda: ann.driver.execute_script(closed))
     assert not ann.all("#verdict")
 
 

@@ -211,7 +211,7 @@ def test_a_group_call_survives_a_restored_backup(crowd, server, tmp_path):
     server.command("restore", tmp_path / "backup")
     server.start()
     for person in people:
-        person.is_online(limit=40)
+        person.is_online()
         person.find("#call[data-phase=active]")
     everybody_receives_media(people)
     # Changes from now on apply, although their versions are lower.

@@ -87,7 +87,7 @@ def test_a_call_uses_the_transport_that_the_firewall_allows(person, ben, cem, le
             return (kind, protocol, url) == ("relay", "tls", "turns:20.0.0.1:443?transport=tcp")
         return kind not in (None, "relay") and protocol == transport
 
-    ann.browser.wait("the shortest path that works", is_chosen, 30)
+    ann.browser.wait("the shortest path that works", is_chosen)
     for one in people:
         one.hang_up()
     for one in people:
@@ -101,7 +101,7 @@ def test_a_call_goes_on_from_another_address(person, ben, kind):
     connect(ann, ben)
     before = ann.browser.media()["ufrag"]
     ann.browser.network.move()
-    ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before, 40)
+    ann.browser.wait("an ICE restart", lambda: ann.browser.media()["ufrag"] != before)
     assert ann.browser.media()["connections"] == 1
     for one in (ann, ben):
         one.is_connected(40)

@@ -7,12 +7,13 @@ import pathlib
 import time
 import uuid
 
-import httpx
 import pytest
 import websockets.sync.client
 from switchboard_tests.browsers.chats import API, open_chat
 from switchboard_tests.browsers.pages import Person, together
 from switchboard_tests.browsers.server import Server
+from switchboard_tests.server import HTTP
+from switchboard_tests.waiting import TIMEOUT
 
 READING_INTERVAL = 0.7
 SHOWN = """
@@ -82,7 +83,7 @@ def notified(person, *want):
 def worker_of(person):
     """Runs scripts in the service worker of a browser, by the protocol of its developer tools."""
     address = person.driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
-    targets = httpx.get(f"http://{address}/json/list").json()
+    targets = HTTP.get(f"http://{address}/json/list").json()
     # Other tests' servers have left theirs.
     [target] = [one for one in targets if one["type"] == "service_worker" and one["url"].startswith(f"{person.url}/")]
     numbers = itertools.count(1)
@@ -92,7 +93,7 @@ def worker_of(person):
             number = next(numbers)
             parameters = {"expression": script, "awaitPromise": True, "returnByValue": True}
             socket.send(json.dumps({"id": number, "method": "Runtime.evaluate", "params": parameters}))
-            while (answer := json.loads(socket.recv(timeout=10))).get("id") != number:
+            while (answer := json.loads(socket.recv(timeout=TIMEOUT))).get("id") != number:
                 pass
             assert "exceptionDetails" not in answer["result"], answer
             return answer["result"]["result"].get("value")

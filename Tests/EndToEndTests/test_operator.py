@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.waiting import TIMEOUT
 from switchboard_tests.webhook_receivers import Receiver
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
@@ -20,7 +21,7 @@ TABS = ["overview", "users", "reports", "calls", "keys", "webhooks", "audit", "c
 def post(url, body, headers=None):
     everything = {"Content-Type": "application/json"} | (headers or {})
     request = urllib.request.Request(url, json.dumps(body).encode(), everything, method="POST")
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
         return json.loads(response.read())
 
 
@@ -57,10 +58,17 @@ class Page:
 
         return self.browser.wait(f"{selector} {text}", shown)
 
-    def click(self, selector, text=""):
-        element = self.find(selector, text)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
+    def click(self, selector, text="", button=None):
+        """Clicks an element, or the button of it with this text, until nothing lies over it."""
+        def clicked():
+            element = self.find(selector, text)
+            if button:
+                element = element.find_element(By.XPATH, f".//button[.='{button}']")
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            return True
+
+        self.browser.wait(f"{selector} {text} to take a click", clicked)
 
     def answer(self, text):
         """Presses a button of the question."""
@@ -141,7 +149,7 @@ def test_an_operator_works(page, url, server, receiver, size):
     call(url, ann, ben)
     page.open("Calls")
     # Other tests of this server may have left calls behind.
-    page.find("tr", f"Ann{mark}").find_element("css selector", "button").click()
+    page.click("tr", f"Ann{mark}", button="End")
     page.answer("End the call")
     text = lambda: page.driver.execute_script("return document.querySelector('main').innerText")
     page.browser.wait("the call to be gone", lambda: mark not in text())
@@ -177,8 +185,7 @@ def test_an_operator_works(page, url, server, receiver, size):
         assert response.status == 200
     page.click("button", "Done")
     page.browser.wait("the key to be gone", lambda: made not in page.driver.page_source)
-    row = page.find("tbody tr", f"Shop {mark}")
-    row.find_element(By.XPATH, ".//button[.='Revoke']").click()
+    page.click("tbody tr", f"Shop {mark}", button="Revoke")
     page.answer("Revoke")
     page.browser.wait("the key to be revoked", lambda: "Revoked" in page.find("tbody tr", f"Shop {mark}").text)
 
@@ -190,7 +197,7 @@ def test_an_operator_works(page, url, server, receiver, size):
     page.find(".form-error", "http")
     page.find("#webhook-url").clear()
     page.find("#webhook-url").send_keys(receiver.url)
-    page.driver.find_element(By.ID, "event-user.created").click()
+    page.click("[id='event-user.created']")
     page.click("button", "Add the webhook")
     secret = page.find("#made-secret").text
     page.click("button", "Done")

@@ -11,7 +11,7 @@ def test_a_call_survives_a_restart_of_the_server(in_call, server):
     server.kill()
     server.start()
     for person in in_call:
-        person.is_online(limit=40)
+        person.is_online()
         person.find("#call[data-phase=active]")
         person.has_video()
         person.receives_audio()
@@ -38,7 +38,7 @@ def test_a_call_survives_a_restored_backup(in_call, server, tmp_path):
     server.command("restore", tmp_path / "backup")
     server.start()
     for person in in_call:
-        person.is_online(limit=40)
+        person.is_online()
         person.find("#call[data-phase=active]")
         person.has_video()
         person.receives_audio()
@@ -64,7 +64,7 @@ def test_a_relayed_call_survives_a_restart_of_the_server(people, server):
     server.kill()
     server.start()
     for person in people:
-        person.is_online(limit=40)
+        person.is_online()
         person.browser.wait(
             "media through the new relay", lambda one=person: one.all("#call[data-connection=connected]"), 40
         )
@@ -88,7 +88,7 @@ def test_a_lost_socket_reconnects_and_misses_nothing(people, proxy):
     ann.control("hold")
     ann.says("#call-status", "On hold")
     proxy.restore()
-    moved.is_online(limit=40)
+    moved.is_online()
     moved.says("#call-status", "Ann put you on hold")
     ann.control("hold")
     moved.receives_audio()
@@ -101,7 +101,7 @@ def test_an_unreachable_server_is_reported(ann, proxy):
     proxy.cut()
     moved.says("#offline", "Reconnecting to the server")
     proxy.restore()
-    moved.is_online(limit=40)
+    moved.is_online()
     moved.gone("#offline")
 
 
@@ -136,7 +136,7 @@ def test_a_reload_returns_into_the_call(in_call):
     ann.says("#call-status", "Their microphone is off")
     ben.driver.refresh()
     for person in in_call:
-        person.is_connected(limit=30)
+        person.is_connected()
         person.has_video()
         person.receives_audio()
     # Who was muted stays muted.
@@ -149,7 +149,7 @@ def test_a_reload_returns_into_the_call(in_call):
 def test_the_other_tab_going_away_ends_the_call(in_call):
     ann, ben = in_call
     ben.driver.get("about:blank")
-    ann.says("#call-status", "Reconnecting", limit=20)
+    ann.says("#call-status", "Reconnecting")
     ann.phase("ended", limit=60)
     ann.says("#call-status", "Connection lost")
     ann.leave_call_screen()

@@ -77,7 +77,7 @@ def messages(person, count):
 def record(person, until="0:04"):
     person.click("[data-action=record]")
     person.find("#voice-composer[data-state=recording]")
-    person.browser.wait("the time to run", lambda: person.text("#voice-composer .clock") >= until, 30)
+    person.browser.wait("the time to run", lambda: person.text("#voice-composer .clock") >= until)
 
 
 def recognized_words(file):
@@ -158,7 +158,7 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
     ann.click("#messages [data-action=play]")
     # It is paused until the audio has begun.
     ann.find("#messages .voice[data-state=playing]")
-    ann.browser.wait("the end", lambda: ann.all("#messages .voice[data-state=paused]"), 20)
+    ann.browser.wait("the end", lambda: ann.all("#messages .voice[data-state=paused]"))
     [player] = ann.driver.execute_script(PLAYED)
     assert player["paused"] and abs(player["time"] - length) < 0.3 and abs(player["length"] - length) < 0.1
 

@@ -149,7 +149,7 @@ def test_the_worker_leaves_for_another_client(browser, own, tmp_path):
 
     # The page that was kept, once more; meanwhile the browser looks for another worker.
     browser.driver.refresh()
-    browser.wait("the worker to leave", lambda: builds(browser)[1:] == [[], None], 30)
+    browser.wait("the worker to leave", lambda: builds(browser)[1:] == [[], None])
     browser.driver.refresh()
     assert browser.driver.title == "Theirs"
     assert builds(browser) == [None, [], None]

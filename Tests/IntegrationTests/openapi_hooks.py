@@ -16,7 +16,7 @@ from switchboard_tests.audio_files import encode, tone
 
 SERVER = os.environ["DEV_SWITCHBOARD_URL"]
 ME, FRIEND = (json.loads(os.environ[name]) for name in ("DEV_SWITCHBOARD_ME", "DEV_SWITCHBOARD_FRIEND"))
-HTTP = httpx.Client(base_url=SERVER, timeout=20)
+HTTP = httpx.Client(base_url=SERVER, timeout=60)
 
 
 def one_of(count: int, *values: object) -> int:

@@ -11,7 +11,7 @@ import httpx
 import yaml
 from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.endpoint import Endpoint
-from switchboard_tests.server import BINARY, User
+from switchboard_tests.server import BINARY, HTTP, User
 from switchboard_tests.voice_messages import fetch, listed, sent
 
 PASSWORD = "correct horse battery"
@@ -21,7 +21,7 @@ SHORT = encode(tone(0.3))
 def signed_up(server, name: str) -> dict:
     device = {"id": str(uuid.uuid4()), "name": "test", "platform": "test"}
     body = {"email": f"{name}@example.org", "password": PASSWORD, "displayName": name, "device": device}
-    response = httpx.post(f"{server.url}/v1/accounts", json=body)
+    response = HTTP.post(f"{server.url}/v1/accounts", json=body)
     assert response.status_code == 201, response.text
     return response.json()
 
@@ -31,7 +31,7 @@ def user(server, signed_in: dict) -> User:
 
 
 def refresh(server, token: str) -> httpx.Response:
-    return httpx.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": token})
+    return HTTP.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": token})
 
 
 def run(server, *arguments: str) -> subprocess.CompletedProcess:
@@ -95,11 +95,11 @@ def test_a_backup_is_restored_and_clients_recover(make_server, tmp_path):
     refused = refresh(server, ahead["refreshToken"])
     assert refused.status_code == 401 and refused.json()["type"] == "sign_in_again", refused.text
     assert (
-        httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
+        HTTP.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {ben['accessToken']}"}).status_code == 401
     )
     ben |= refresh(server, ben["refreshToken"]).json()
-    ann = httpx.post(f"{server.url}/v1/sessions", json={"email": "ann@example.org", "password": PASSWORD}).json()
-    assert httpx.post(
+    ann = HTTP.post(f"{server.url}/v1/sessions", json={"email": "ann@example.org", "password": PASSWORD}).json()
+    assert HTTP.post(
         f"{server.url}/v1/sessions", json={"email": "cleo@example.org", "password": PASSWORD}
     ).status_code == 401
     assert user(server, ann).get("/v1/blocks").json()["users"] == []
@@ -142,6 +142,6 @@ def test_a_disabled_account_is_let_in_again(server):
     signed_up(server, "emil")
     signing_in = {"email": "emil@example.org", "password": PASSWORD}
     server.command("account", "disable", "--email", "emil@example.org")
-    assert httpx.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 403
+    assert HTTP.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 403
     server.command("account", "enable", "--email", "emil@example.org")
-    assert httpx.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 201
+    assert HTTP.post(f"{server.url}/v1/sessions", json=signing_in).status_code == 201

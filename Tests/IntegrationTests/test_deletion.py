@@ -155,9 +155,9 @@ def test_nothing_of_the_user_is_left_a_minute_later(make_server):
     manifest = asyncio.run(run())
     path = f"/v1/recordings/{manifest['id']}"
     assert ben.post(path + "/transcript").status_code in (200, 202)
-    wait_until(lambda: ben.get(path + "/transcript").json()["transcript"]["status"] == "complete", "the words", 30)
+    wait_until(lambda: ben.get(path + "/transcript").json()["transcript"]["status"] == "complete", "the words")
     assert ben.post(path + "/mix").status_code in (200, 202)
-    wait_until(lambda: ben.get(path).json()["recording"]["mix"]["status"] == "complete", "the mix", 30)
+    wait_until(lambda: ben.get(path).json()["recording"]["mix"]["status"] == "complete", "the mix")
     said = {one["user"]: one["text"].strip() for one in ben.get(path + "/transcript").json()["transcript"]["segments"]}
     mix = ben.get(path).json()["recording"]["mix"]["audio"]["url"]
     tracks = {one["user"]: one["audio"]["url"] for one in ben.get(path).json()["recording"]["tracks"]}
@@ -188,7 +188,7 @@ def test_nothing_of_the_user_is_left_a_minute_later(make_server):
     left = ben.get(path + "/transcript").json()["transcript"]
     assert left["status"] == "complete" and {one["user"] for one in left["segments"]} == {ben.id, cal.id}
     assert ben.post(path + "/mix").status_code in (200, 202)
-    wait_until(lambda: ben.get(path).json()["recording"]["mix"]["status"] == "complete", "the mix of the others", 30)
+    wait_until(lambda: ben.get(path).json()["recording"]["mix"]["status"] == "complete", "the mix of the others")
 
     for table, column in (
         ("devices", "user_id"), ("endpoints", "user_id"), ("client_ids", "user_id"), ("name_words", "user_id"),

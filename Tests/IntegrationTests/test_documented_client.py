@@ -19,7 +19,7 @@ import websockets
 from switchboard_tests.tcp_proxy import Proxy
 from websockets.asyncio.client import ClientConnection
 
-TIMEOUT = 30
+TIMEOUT = 60
 
 
 class Client:

@@ -19,6 +19,7 @@ from switchboard_tests.recordings import ended, is_recorded
 from switchboard_tests.server import HTTP, Server, refused, tool
 from switchboard_tests.server_keys import ServerKey, audit, create
 from switchboard_tests.voice_messages import sent
+from switchboard_tests.waiting import TIMEOUT
 
 EVENTS = (
     "user.created, user.disabled, user.deleted, call.ringing, call.answered, call.missed, call.ended, "
@@ -152,7 +153,7 @@ def test_a_request_waits_for_the_next_event(key, reader):
         waiting = [pool.submit(key.get, f"/v1/server/events?after={reader.after}&wait=30") for _ in range(12)]
         # Those beyond the limit are refused at once, and the others wait. All four must have been refused before
         # anything happens: a request that comes after the event finds it, and is no longer one too many.
-        refused = list(itertools.islice(concurrent.futures.as_completed(waiting, timeout=20), 4))
+        refused = list(itertools.islice(concurrent.futures.as_completed(waiting, timeout=TIMEOUT), 4))
         assert [one.result().status_code for one in refused] == [429] * 4
         user = key.put_user(uuid.uuid4().hex)["id"]
         pages = [one.result() for one in waiting if one not in refused]

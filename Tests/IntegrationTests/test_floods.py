@@ -10,9 +10,9 @@ import time
 import pytest
 from switchboard_tests.processes import memory
 from switchboard_tests.rawsocket import RawSocket, frame
+from switchboard_tests.waiting import TIMEOUT
 
 MIB = 1 << 20
-TIMEOUT = 30
 
 
 def flood(client: socket.socket, data: bytes, seconds: float) -> bool:

@@ -8,12 +8,11 @@ import itertools
 import os
 import subprocess
 
-import httpx
 import pytest
 from switchboard_tests.disks import needs_mount
 from switchboard_tests.endpoint import Endpoint, RequestError
 from switchboard_tests.rawsocket import RawSocket
-from switchboard_tests.server import Server, refused
+from switchboard_tests.server import HTTP, Server, refused
 from switchboard_tests.waiting import wait_until
 
 # The database, its log and the index of the log take some of it.
@@ -49,7 +48,7 @@ def fill(server: Server) -> None:
 
 
 def health(server: Server, path: str) -> tuple[int, str]:
-    response = httpx.get(server.url + path)
+    response = HTTP.get(server.url + path)
     return response.status_code, response.text.strip()
 
 
@@ -78,7 +77,7 @@ def test_writes_are_refused_until_there_is_room(server_on_a_small_disk):
     assert problem["retryAfter"] > 0 and str(server.data) not in problem["detail"]
     assert health(server, "/readyz") == (503, "storage_full")
     assert health(server, "/livez") == (200, "ok")
-    assert httpx.get(server.admin_url + "/readyz").text.strip() == "storage_full"
+    assert HTTP.get(server.admin_url + "/readyz").text.strip() == "storage_full"
     # Reads go on, and nothing was half written.
     me = user.get("/v1/me")
     assert me.status_code == 200 and me.json()["displayName"] != "During"

@@ -15,7 +15,7 @@ import pylibsrtp
 import pytest
 from switchboard_tests import dtls, legs, stun
 from switchboard_tests.metrics import families, value
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.waiting import TIMEOUT, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_a_post_quantum_hello_is_answered(leg):
     assert len(parts) >= 3
     for part in reversed(parts):
         leg.send(part)
-    leg.socket.settimeout(10)
+    leg.socket.settimeout(TIMEOUT)
     while True:
         response = leg.socket.recv(9000)
         if response[0] == dtls.HANDSHAKE:
@@ -351,7 +351,7 @@ def test_idle_connections_are_closed(server, leg):
 def test_a_connection_that_never_reads_harms_nobody(server, leg):
     with socket.create_connection(leg.tcp_server) as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.settimeout(10)
+        deaf.settimeout(TIMEOUT)
         before = value(server, "gateway_dropped_total", reason="not_sent")
         batch = b"".join(framed(leg.check_bytes(nominates=False)) for _ in range(500))
         for _ in range(60):

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 from switchboard_tests.calls import call
-from switchboard_tests.server import refused
+from switchboard_tests.server import HTTP, refused
 
 OFFER = {"offer": {"sdp": "v=0\r\n"}}
 
@@ -65,9 +65,8 @@ def test_without_a_gateway_a_call_is_between_two(make_server):
 
 
 def test_it_is_in_the_document(server):
-    import httpx
 
-    document = httpx.get(server.url + "/openapi.json").json()
+    document = HTTP.get(server.url + "/openapi.json").json()
     operation = document["paths"]["/v1/calls/{call}/leg"]["post"]
     assert operation["operationId"] == "calls.leg"
     assert {"200", "400", "404", "409", "413", "429"} <= set(operation["responses"])

@@ -11,11 +11,11 @@ import ssl
 import struct
 import uuid
 
-import httpx
 import pytest
 from switchboard_tests.certificates import self_signed
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP
+from switchboard_tests.waiting import TIMEOUT
 
 PER_MINUTE = 6
 PER_ADDRESS = 20 * PER_MINUTE
@@ -121,7 +121,7 @@ def test_so_many_sign_ups_an_hour_and_no_more(make_server):
     for _ in range(12):
         account = {"email": f"{uuid.uuid4()}@example.org", "password": "correct horse battery", "displayName": "Ann"}
         statuses.append(
-            httpx.post(
+            HTTP.post(
                 server.url + "/v1/accounts", content=json.dumps(account), headers={"Content-Type": "application/json"}
             ).status_code
         )
@@ -183,7 +183,7 @@ def test_connections_of_an_address_are_bounded(make_server):
     server = make_server({"http": {"limits": {"connectionsPerAddress": 4}}})
 
     def connect(source: str) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", server.port), timeout=10, source_address=(source, 0))
+        return socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT, source_address=(source, 0))
 
     with contextlib.ExitStack() as stack:
         def is_served(client: socket.socket) -> bool:
@@ -217,7 +217,7 @@ def test_a_balancer_names_the_client_of_a_connection(make_server, tmp_path, secu
 
     def is_served(stack: contextlib.ExitStack, client: str | None, source: str = "127.0.0.7") -> bool:
         connection = stack.enter_context(
-            socket.create_connection(("127.0.0.1", server.port), timeout=10, source_address=(source, 0)))
+            socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT, source_address=(source, 0)))
         try:
             if client is not None:
                 body = socket.inet_aton(client) + socket.inet_aton("192.0.2.1") + struct.pack("!HH", 50_123, 443)

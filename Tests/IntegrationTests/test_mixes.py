@@ -13,9 +13,9 @@ from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.disks import needs_mount, small_disk
 from switchboard_tests.endpoint import RequestError
 from switchboard_tests.gateway import group
-from switchboard_tests.metrics import value
+from switchboard_tests.metrics import text, value
 from switchboard_tests.recordings import ended, fetch, is_recorded, meet, person, samples
-from switchboard_tests.server import User
+from switchboard_tests.server import HTTP, User
 from switchboard_tests.voice_messages import send
 from switchboard_tests.waiting import wait_until
 
@@ -96,8 +96,8 @@ def test_a_mix_has_all_tracks_at_their_times(make_server, tmp_path):
     mix = mixed(server, ann, manifest["id"])
     assert mix["status"] == "complete"
     assert {**mix, "audio": 0} == {**mixed(server, ben, manifest["id"]), "audio": 0}, "it is made once"
-    assert value(server, "recording_mixes_total", outcome="complete") == 1
-    assert value(server, "recording_mixes_waiting") == 0
+    wait_until(lambda: 'recording_mixes_total{outcome="complete"} 1' in text(server), "it is counted")
+    wait_until(lambda: value(server, "recording_mixes_waiting") == 0, "none waits")
 
     file = fetch(server, mix)
     file_path = tmp_path / "mix.ogg"
@@ -133,15 +133,15 @@ def test_a_mix_has_all_tracks_at_their_times(make_server, tmp_path):
     # Who may: those who were in the call.
     for one, status in ((ann, 200), (ben, 200), (outsider, 404)):
         assert one.post(path + "/mix").status_code == status
-    assert httpx.post(server.url + path + "/mix", json={}).status_code == 401
+    assert HTTP.post(server.url + path + "/mix", json={}).status_code == 401
     url = httpx.URL(server.url + ben.get(path).json()["recording"]["mix"]["audio"]["url"])
-    part = httpx.get(url, headers={"Range": "bytes=100-199"})
+    part = HTTP.get(url, headers={"Range": "bytes=100-199"})
     assert part.status_code == 206 and part.content == file[100:200]
-    assert httpx.get(url, headers={"Range": f"bytes={len(file)}-"}).status_code == 416
+    assert HTTP.get(url, headers={"Range": f"bytes={len(file)}-"}).status_code == 416
     for change in ({"user": outsider.id}, {"user": ann.id}, {"signature": "A" * 43}):
-        assert httpx.get(url.copy_merge_params(change)).status_code in (403, 404), change
+        assert HTTP.get(url.copy_merge_params(change)).status_code in (403, 404), change
     assert ann.request("DELETE", path).status_code == 204
-    assert httpx.get(url).status_code == 404
+    assert HTTP.get(url).status_code == 404
     assert ben.post(path + "/mix").status_code == 404
     assert not list((server.data / "media").iterdir()), "its files are gone"
     server.stop()
@@ -187,7 +187,7 @@ def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
     server.kill()
     assert len(set(media.iterdir()) - files) == 1, "what it had written"
     server.start()
-    mix = mixed(server, ann, manifest["id"], seconds=60)
+    mix = mixed(server, ann, manifest["id"])
     assert mix["status"] == "complete" and abs(mix["durationMs"] - 100_000 - manifest["tracks"][1]["offsetMs"]) < 500
     assert len(set(media.iterdir()) - files) == 1, "the first attempt's file is deleted"
     assert len(fetch(server, mix)) == mix["byteCount"]
@@ -198,7 +198,7 @@ def test_a_mix_goes_on_after_a_crash_and_not_without_its_recording(make_server):
     (set(media.iterdir()) - files).pop().unlink()
     begin()
     assert ann.request("DELETE", path).status_code == 204
-    wait_until(lambda: not list(media.iterdir()), "all files to be gone", seconds=5)
+    wait_until(lambda: not list(media.iterdir()), "all files to be gone")
     assert ann.post(path + "/mix").status_code == 404
     server.stop()
 

@@ -28,6 +28,7 @@ from switchboard_tests.namespaces import (
     LocalNetwork,
 )
 from switchboard_tests.server import Server
+from switchboard_tests.waiting import TIMEOUT
 
 # The virtual environment has no GStreamer: that belongs to the system's Python.
 SYSTEM_PYTHON, GSTREAMER = "/usr/bin/python3", pathlib.Path(__file__).with_name("gstreamer_call.py")
@@ -261,7 +262,7 @@ def test_an_allocation_follows_its_client_to_another_address(internet, relay, ki
     seen = mapped(peer)
     assert client.bind(0x4000, *seen) == 0
     for one in (client, peer):
-        one.socket.settimeout(5)
+        one.socket.settimeout(TIMEOUT)
 
     def both_ways(number: int) -> None:
         # The peer opens its own NAT; what it sends may arrive or not.

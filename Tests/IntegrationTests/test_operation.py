@@ -13,7 +13,6 @@ import ssl
 import subprocess
 import threading
 
-import httpx
 import pytest
 import yaml
 from switchboard_tests import stun
@@ -22,8 +21,8 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.operators import server_stats
 from switchboard_tests.ports import free_port
 from switchboard_tests.relay_clients import allocated, ask, claim, connect, ends, over, tls
-from switchboard_tests.server import BINARY, OPEN_RELAY, Server, User, change, tool
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.server import BINARY, HTTP, OPEN_RELAY, Server, User, change, tool
+from switchboard_tests.waiting import TIMEOUT, wait_until
 
 SECRET = "a secret of the tests, long enough"
 
@@ -68,13 +67,20 @@ def echo():
     peer.close()
 
 
-def relays(made: stun.Client, payload: bytes = b"still there?") -> bool:
+# For how long nothing has to come.
+SILENCE = 0.5
+
+
+def relays(made: stun.Client, payload: bytes = b"still there?", seconds: float = TIMEOUT) -> bool:
     """Whether a packet on channel 0x4000 comes back from the echoing peer."""
+    made.socket.settimeout(seconds)
     made.send_channel(0x4000, payload)
     with contextlib.suppress(TimeoutError):
         while True:
             if made.socket.recv(2000)[4 : 4 + len(payload)] == payload:
+                made.socket.settimeout(TIMEOUT)
                 return True
+    made.socket.settimeout(TIMEOUT)
     return False
 
 
@@ -150,7 +156,7 @@ def test_a_closed_range_is_closed_at_once_and_opens_again(make_server, client, e
     assert made.bind(0x4000, *echo) == 0 and relays(made)
     change(server, "relay", "peers", "allow", to=[])
     assert "removed 127.0.0.0/8" in tool(server, "reload").stdout
-    wait_until(lambda: not relays(made), "the channel ends")
+    wait_until(lambda: not relays(made, seconds=SILENCE), "the channel ends")
     assert made.bind(0x4000, *echo) == 403
     change(server, "relay", "peers", "allow", to=["127.0.0.0/8"])
     tool(server, "reload")
@@ -165,7 +171,7 @@ def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
     assert made.bind(0x4000, *echo) == 0 and relays(made)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other, contextlib.ExitStack() as stack:
         other.bind(("127.0.0.2", 0))
-        other.settimeout(5)
+        other.settimeout(TIMEOUT)
         assert made.bind(0x4001, *other.getsockname()) == 0
         control, _ = allocated(server, connect(server))
         streams = []
@@ -179,11 +185,11 @@ def test_a_denied_peer_is_cut_off_at_once(make_server, client, echo):
             streams.append((data, peer))
         change(server, "relay", "peers", "deny", to=["127.0.0.1/32"])
         assert "relay.peers.deny (added 127.0.0.1/32)" in tool(server, "reload").stdout
-        wait_until(lambda: not relays(made), "the channel ends")
+        wait_until(lambda: not relays(made, seconds=SILENCE), "the channel ends")
         assert made.permit("127.0.0.1") == 403
         (denied, denied_peer), (data, peer) = streams
         for closed in (denied, denied_peer):
-            assert ends(closed, 10)
+            assert ends(closed)
         data.sendall(b"hello")
         assert peer.recv(10) == b"hello"
         other.sendto(b"hello", relayed)
@@ -394,13 +400,13 @@ def test_drain_and_back_without_ending(make_server, client, echo):
     assert made.bind(0x4000, *echo) == 0
     assert "1 allocations are left" in tool(server, "drain").stdout
     for url in (server.url, server.admin_url):
-        assert httpx.get(url + "/readyz").status_code == 503
-        assert httpx.get(url + "/livez").status_code == 200
+        assert HTTP.get(url + "/readyz").status_code == 503
+        assert HTTP.get(url + "/livez").status_code == 200
     assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
     assert relays(made) and made.request(stun.REFRESH)[0] == 0
     assert server.user().get("/v1/me").status_code == 200
     assert tool(server, "drain", "--off").returncode == 0
-    assert httpx.get(server.url + "/readyz").status_code == 200
+    assert HTTP.get(server.url + "/readyz").status_code == 200
     client(server).allocate()
 
 
@@ -411,7 +417,7 @@ def test_relayed_calls_survive_sigterm_until_they_end(make_server, client, echo)
     made.allocate()
     assert made.bind(0x4000, *echo) == 0
     os.kill(server.pid, signal.SIGTERM)
-    wait_until(lambda: httpx.get(server.url + "/readyz").status_code == 503, "not ready")
+    wait_until(lambda: HTTP.get(server.url + "/readyz").status_code == 503, "not ready")
     assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
     for _ in range(20):
         assert relays(made)
@@ -538,7 +544,7 @@ def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, ech
     server = make_server({"relay": OPEN_RELAY})
     created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
     assert created.returncode == 0, created.stderr
-    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
+    signed_in = HTTP.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
     eve = User(server, created.stdout.strip(), signed_in.json()["accessToken"])
     mine, yours = client(server, *credentials(eve)), client(server, *credentials(server.user()))
     for one in (mine, yours):
@@ -547,7 +553,7 @@ def test_a_disabled_account_relays_nothing_from_then_on(make_server, client, ech
     held = credentials(eve)
     assert tool(server, "account", "disable", "--email", "eve@example.org").returncode == 0
     wait_until(lambda: live_allocations(server) == 1, "one allocation is left")
-    assert not relays(mine) and mine.request(stun.REFRESH)[0] == 437
+    assert not relays(mine, seconds=SILENCE) and mine.request(stun.REFRESH)[0] == 437
     # Unexpired credentials from before do not work either.
     assert client(server, *held).request(stun.ALLOCATE, ASK)[0] == 403
     assert relays(yours) and yours.request(stun.REFRESH)[0] == 0
@@ -572,7 +578,7 @@ def test_allocations_of_a_call_end_with_it(make_server, client, echo):
     ended = person.post(f"/v1/calls/{call}/cancel")
     assert ended.status_code == 200, ended.text
     wait_until(lambda: live_allocations(server) == 1, "the other call's allocation is left")
-    assert not relays(made[0])
+    assert not relays(made[0], seconds=SILENCE)
     assert client(server, *held).request(stun.ALLOCATE, ASK)[0] == 403
     assert relays(made[1]) and made[1].request(stun.REFRESH)[0] == 0
 
@@ -584,7 +590,7 @@ def test_uclient_is_cut_off_in_the_middle(make_server, echo):
     server = make_server({"relay": {**OPEN_RELAY, "credentials": "open"}})
     created = tool_input(server, "a password\n", "account", "create", "--email", "eve@example.org")
     eve = User(server, created.stdout.strip(), "")
-    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
+    signed_in = HTTP.post(server.url + "/v1/sessions", json={"email": "eve@example.org", "password": "a password"})
     eve.token = signed_in.json()["accessToken"]
     name, password = credentials(eve)
     process = subprocess.Popen(

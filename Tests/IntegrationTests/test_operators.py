@@ -18,7 +18,7 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.operators import Operator, sign_in
 from switchboard_tests.server import BINARY, HTTP, Server, refused
 from switchboard_tests.server_keys import SCOPES, audit, create
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.waiting import TIMEOUT, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -97,7 +97,7 @@ def test_a_session_ends_with_its_key(server):
     brief = create(server, "operator", expires="3s")
     one = Operator(server, brief)
     assert one.get("/admin/v1/server").status_code == 200
-    wait_until(lambda: one.get("/admin/v1/server").status_code == 401, "the key to expire", 15)
+    wait_until(lambda: one.get("/admin/v1/server").status_code == 401, "the key to expire")
     refused(sign_in(server, brief.text), 401, "unauthenticated", "Authorization")
 
     other = Operator(server)
@@ -299,7 +299,7 @@ def test_users_are_disabled_enabled_and_signed_out_twice(server, operator):
     bearer = {"Authorization": f"Bearer {user['accessToken']}"}
     with connect(server.realtime_url) as socket:
         socket.send(json.dumps({"id": 1, "hello": {"token": user["accessToken"]}}))
-        assert "result" in json.loads(socket.recv(timeout=10))
+        assert "result" in json.loads(socket.recv(timeout=TIMEOUT))
         assert operator.post(path + "/sign-out").json() == {"ended": 1}
         with contextlib.suppress(ConnectionClosed):
             assert any("bye" in json.loads(text) for text in socket)

@@ -13,6 +13,7 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.gateway import group
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.recordings import ended, fetch, is_recorded, manifests, meet, person, pitch, samples, signed_up
+from switchboard_tests.server import HTTP
 from switchboard_tests.waiting import wait_until
 
 
@@ -92,7 +93,7 @@ def test_who_may_start_stop_play_read_and_delete(make_server):
             path = f"/v1/calls/{ann.call}/recording"
             assert outsider.post(path).status_code == 404
             assert person(server, ann).post(path).status_code == 409, "another endpoint of hers is in the call"
-            assert httpx.post(server.url + path, json={}).status_code == 401
+            assert HTTP.post(server.url + path, json={}).status_code == 401
             await ann.endpoint.ask("calls.record", call=ann.call)
             assert outsider.request("DELETE", path).status_code == 404
             # Two more are invited: one has blocked Ann, and the other never answers.
@@ -140,21 +141,21 @@ def test_who_may_start_stop_play_read_and_delete(make_server):
             assert one.get(asked).status_code == 404, asked
         assert one.post(words).status_code == 404
     for asked in (path, words, words + "/text"):
-        assert httpx.get(server.url + asked).status_code == 401
-    assert httpx.post(server.url + words, json={}).status_code == 401
+        assert HTTP.get(server.url + asked).status_code == 401
+    assert HTTP.post(server.url + words, json={}).status_code == 401
     assert ann.get(f"/v1/recordings/{uuid.uuid4()}").status_code == 404
 
     url = httpx.URL(server.url + ben.get(path).json()["recording"]["tracks"][0]["audio"]["url"])
-    assert httpx.get(url).status_code == 200
-    part = httpx.get(url, headers={"Range": "bytes=0-3"})
+    assert HTTP.get(url).status_code == 200
+    part = HTTP.get(url, headers={"Range": "bytes=0-3"})
     assert part.status_code == 206 and part.content == b"OggS"
     for change in ({"user": outsider.id}, {"user": ann.id}, {"expires": "99999999999"}, {"signature": "A" * 43}):
-        assert httpx.get(url.copy_merge_params(change)).status_code in (403, 404), change
+        assert HTTP.get(url.copy_merge_params(change)).status_code in (403, 404), change
     for one, status in ((outsider, 404), (cal, 403), (ben, 403)):
         assert one.request("DELETE", path).status_code == status
     # A deleted account has no access any more, even with an earlier URL.
     server.command("account", "disable", "--email", "ben@example.org")
-    assert httpx.get(url).status_code in (403, 404)
+    assert HTTP.get(url).status_code in (403, 404)
     for asked in (words, words + "/text"):
         assert ben.get(asked).status_code in (401, 403)
     # Another participant's client is notified.

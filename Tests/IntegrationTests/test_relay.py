@@ -16,6 +16,7 @@ from switchboard_tests.coturn import EPHEMERAL, SECRET, STATIC  # noqa: F401
 from switchboard_tests.processes import resident_kilobytes
 from switchboard_tests.relay_clients import OPEN
 from switchboard_tests.server import ROOT, Server
+from switchboard_tests.waiting import TIMEOUT
 
 LOAD = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_LOAD_BINARY", ROOT / ".build/debug/switchboard-load"))
 
@@ -99,7 +100,7 @@ def test_a_flood_leaves_memory_flat_and_calls_working(relay, client):
     assert process.returncode == 0
     assert received > 0
     made.send_channel(0x4000, b"after")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + TIMEOUT
     while peer.recv(100) != b"after":
         assert time.monotonic() < deadline
     peer.sendto(b"back", relayed)

@@ -11,7 +11,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-import httpx
 import pytest
 from switchboard_tests import dtls, stun
 from switchboard_tests.certificates import self_signed
@@ -19,7 +18,8 @@ from switchboard_tests.coturn import EPHEMERAL, STATIC, SideBySide
 from switchboard_tests.ports import free_port
 from switchboard_tests.processes import resident_kilobytes
 from switchboard_tests.relay_clients import OPEN, uclient
-from switchboard_tests.server import Server
+from switchboard_tests.server import HTTP, Server
+from switchboard_tests.waiting import TIMEOUT
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +50,13 @@ def relay_settings(certificate: tuple[str, str]) -> dict:
 def metric(server: Server, name: str, **labels: str) -> int:
     """One of the server's metrics."""
     wanted = "".join(f'{key}="{value}"' for key, value in labels.items())
-    for line in httpx.get(server.admin_url + "/metrics").text.splitlines():
+    for line in HTTP.get(server.admin_url + "/metrics").text.splitlines():
         if re.match(rf"switchboard_{name}(\{{{wanted}\}})? ", line):
             return int(float(line.split()[-1]))
     raise AssertionError(f"no metric {name} {labels}")
 
 
-def waits_for(condition, seconds: float = 20) -> bool:
+def waits_for(condition, seconds: float = TIMEOUT) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -239,7 +239,7 @@ def test_fragments_out_of_order_and_doubled_are_one_hello(relay):
     """The first fragment first, since no state is kept without it; the others in any order."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
         client.bind(("127.0.0.1", 0))
-        client.settimeout(5)
+        client.settimeout(TIMEOUT)
         server = ("127.0.0.1", relay.relay_port)
         nonce, more = dtls.new_nonce(), dtls.OFFER[:-4] + b"\x00\x15\x05\x00" + bytes(1280)
         more = dtls.OFFER[:4] + dtls.OFFER[4:6] + (len(more) - 8).to_bytes(2, "big") + more[8:]
@@ -258,7 +258,7 @@ def test_fragments_out_of_order_and_doubled_are_one_hello(relay):
 
 def test_a_response_is_smaller_than_its_request(relay):
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as client:
-        client.settimeout(5)
+        client.settimeout(TIMEOUT)
         shortest = dtls.fragments(dtls.hello(dtls.new_nonce(), more=b""), 1000, 0)
         assert len(shortest) == 1
         client.sendto(shortest[0], ("127.0.0.1", relay.relay_port))
@@ -274,7 +274,7 @@ def test_forged_and_foreign_cookies_begin_nothing(make_server, certificate):
         owner, other = (stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))
         for client in (owner, other):
             client.bind(("127.0.0.1", 0))
-            client.settimeout(5)
+            client.settimeout(TIMEOUT)
         nonce = dtls.new_nonce()
         owner.sendto(dtls.fragments(dtls.hello(nonce), 1000, 0)[0], server)
         cookie = dtls.cookie_of(owner.recv(2000))
@@ -296,7 +296,7 @@ def test_forged_and_foreign_cookies_begin_nothing(make_server, certificate):
         with pytest.raises(TimeoutError):
             owner.recv(2000)
         # The right cookie, and a repeat: a flight of the server, and no second session.
-        owner.settimeout(5)
+        owner.settimeout(TIMEOUT)
         tries(owner, nonce, cookie)
         response = owner.recv(2000)
         assert response[0] == dtls.HANDSHAKE and response[13] == 2
@@ -304,7 +304,7 @@ def test_forged_and_foreign_cookies_begin_nothing(make_server, certificate):
             tries(owner, nonce, cookie)
         assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == sessions + 1)
         # A silent session is dropped, without any state.
-        assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == sessions, seconds=30)
+        assert waits_for(lambda: metric(relay, "relay_dtls_sessions") == sessions)
 
 
 def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, certificate):
@@ -328,7 +328,7 @@ def test_ten_thousand_hellos_without_a_cookie_leave_memory_flat(make_server, cer
                 client.sendto(dtls.fragments(dtls.hello(nonce, bytes(20)), 1000, 1)[0], server)
             # Not faster than the server reads: the kernel's buffers would drop the rest.
             client = clients[0]
-            client.settimeout(5)
+            client.settimeout(TIMEOUT)
             client.recv(2000)
 
     def handled() -> int:

@@ -11,6 +11,7 @@ import pytest
 from switchboard_tests import stun
 from switchboard_tests.namespaces import Namespace
 from switchboard_tests.server import Server
+from switchboard_tests.waiting import TIMEOUT
 
 DONT_FRAGMENT, ICMP = 0x1A, 0x8004
 ROUTER, HOST, NARROW = "20.0.0.70", "30.0.0.2", 1280
@@ -55,12 +56,12 @@ def peers(internet, host, relay):
     with host.inside():
         peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         peer.bind((HOST, 0))
-        peer.settimeout(5)
+        peer.settimeout(TIMEOUT)
     with internet.namespace.inside():
         client = stun.Client("20.0.0.1", 3478, "alice", "wonderland")
     client.allocate(stun.attribute(DONT_FRAGMENT, b""))
     assert client.permit(*peer.getsockname()) == 0
-    client.socket.settimeout(5)
+    client.socket.settimeout(TIMEOUT)
     yield client, peer
     client.close()
     peer.close()

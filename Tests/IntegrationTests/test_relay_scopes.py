@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import pathlib
-import time
 
 import pytest
 from switchboard_tests import stun
@@ -14,6 +13,7 @@ from switchboard_tests.endpoint import Endpoint, RequestError, client_id
 from switchboard_tests.operators import server_stats
 from switchboard_tests.relay_clients import OPEN
 from switchboard_tests.server import Server, change, tool
+from switchboard_tests.waiting import eventually
 
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
 
@@ -79,7 +79,7 @@ def test_participants_and_callees_get_credentials_for_a_call(server, clients):
     assert ben.post(f"/v1/calls/{one}/decline").status_code == 200
     for person in (ann, ben):
         assert error_of(person, call=one) == (409, "call_ended")
-    until(lambda: relayed.request(stun.REFRESH)[0] == 437)
+    eventually(lambda: relayed.request(stun.REFRESH)[0] == 437)
     assert allocates(clients(server, held)) == 403
 
 
@@ -97,7 +97,7 @@ def test_allocations_of_a_user_end_when_the_user_leaves_the_call(make_server, cl
         client.allocate()
     assert ben.post(f"/v1/calls/{one}/leave").status_code == 200
     assert error_of(ben, call=one) == (409, "conflict")
-    until(lambda: mine.request(stun.REFRESH)[0] == 437)
+    eventually(lambda: mine.request(stun.REFRESH)[0] == 437)
     assert allocates(clients(server, held)) == 403
     assert theirs.request(stun.REFRESH)[0] == 0
     # At once, and in the same second.
@@ -148,7 +148,7 @@ def test_a_test_relays_64_kilobytes_a_second(server, clients, echo_port):
     before = rejected(server, "user_bandwidth")
     for _ in range(400):
         client.send_channel(0x4000, bytes(1000))
-    until(lambda: rejected(server, "user_bandwidth") > before + 200)
+    eventually(lambda: rejected(server, "user_bandwidth") > before + 200)
 
 
 def test_voice_messages_reach_only_the_gateway(make_server, clients):
@@ -196,7 +196,7 @@ def test_a_user_has_so_many_bytes_for_all_allocations(make_server, clients, echo
         for client in made:
             client.send_channel(0x4000, bytes(1000))
     # 400 kB are sent, of which at most 200 kB pass at once; received bytes count too.
-    until(lambda: rejected(server, "user_bandwidth") > 200)
+    eventually(lambda: rejected(server, "user_bandwidth") > 200)
     static = stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland")
     static.allocate()
     assert static.bind(0x4000, "127.0.0.1", echo_port) == 0
@@ -245,8 +245,3 @@ def datagram_ports(server: Server) -> set[int]:
     return {int(row[1].split(":")[1], 16) for row in rows if f"socket:[{row[9]}]" in inodes}
 
 
-def until(condition, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never became so"
-        time.sleep(0.05)

@@ -35,7 +35,7 @@ from switchboard_tests.relay_clients import (
     uclient,
 )
 from switchboard_tests.server import Server
-from switchboard_tests.waiting import eventually
+from switchboard_tests.waiting import TIMEOUT, eventually
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def relay(make_server, certificate) -> Server:
 @pytest.fixture
 def listener():
     with socket.create_server(("127.0.0.1", 0)) as made:
-        made.settimeout(10)
+        made.settimeout(TIMEOUT)
         yield made
 
 
@@ -58,7 +58,7 @@ def open_connection(request, relay, certificate):
 
 
 def receive(connection: socket.socket, count: int) -> bytes:
-    connection.settimeout(10)
+    connection.settimeout(TIMEOUT)
     data = b""
     while len(data) < count:
         more = connection.recv(65536)
@@ -102,7 +102,7 @@ def test_client_connects_to_a_peer(relay, open_connection, listener):
 def test_a_peer_connects_to_a_client(relay, open_connection):
     control, relayed = allocated(relay, open_connection())
     with socket.create_connection(relayed) as outsider:
-        assert ends(outsider, 10)
+        assert ends(outsider)
     assert control.permit("127.0.0.1") == 0
     peer = socket.create_connection(relayed)
     kind, transaction, response = stun.parse(control.socket.recv())
@@ -115,7 +115,7 @@ def test_a_peer_connects_to_a_client(relay, open_connection):
     data.sendall(b"good bye")
     assert receive(peer, 8) == b"good bye"
     peer.close()
-    assert ends(data, 10)
+    assert ends(data)
 
 
 def test_much_data_in_both_directions_with_slow_readers(relay, open_connection, listener):
@@ -130,7 +130,7 @@ def test_much_data_in_both_directions_with_slow_readers(relay, open_connection, 
     digest = hashlib.sha256(blob).digest()
     for sender, receiver in [(data, peer), (peer, data)]:
         thread = threading.Thread(target=sender.sendall, args=(blob,))
-        sender.settimeout(60)
+        sender.settimeout(TIMEOUT)
         thread.start()
         # The sender runs into full buffers before anybody reads.
         thread.join(0.5)
@@ -158,7 +158,7 @@ def test_streams_wait_for_the_allocations_bandwidth(make_server, certificate, li
     assert claim(server, data, number) == 0
     blob = os.urandom(5 * rate // 2)
     for sender, receiver in [(data, peer), (peer, data)]:
-        sender.settimeout(60)
+        sender.settimeout(TIMEOUT)
         held = metric(server, "relay_streams_throttled_total")
         began = time.monotonic()
         thread = threading.Thread(target=sender.sendall, args=(blob,))
@@ -237,7 +237,7 @@ def joined(server: Server, open_connection, listener) -> tuple[stun.Client, sock
     error, number = ask(control, *listener.getsockname())
     assert error == 0
     peer, _ = listener.accept()
-    peer.settimeout(10)
+    peer.settimeout(TIMEOUT)
     data = open_connection()
     assert claim(server, data, number) == 0
     return control, data, peer
@@ -322,8 +322,8 @@ def test_ends_with_its_allocation(relay, open_connection, listener):
     data = open_connection()
     assert claim(relay, data, number) == 0
     assert control.request(stun.REFRESH, stun.attribute(stun.LIFETIME, bytes(4)))[0] == 0
-    assert ends(peer, 10)
-    assert ends(data, 10)
+    assert ends(peer)
+    assert ends(data)
     with pytest.raises(ConnectionRefusedError):
         eventually(lambda: socket.create_connection(relayed).close())
     eventually(lambda: is_free(relayed))

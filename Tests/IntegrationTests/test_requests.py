@@ -13,7 +13,7 @@ from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP
 from switchboard_tests.voice_messages import fetch, sent
-from switchboard_tests.waiting import eventually
+from switchboard_tests.waiting import TIMEOUT, eventually
 
 ORIGIN = "https://app.example.com"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -80,7 +80,7 @@ def test_two_traceparents_are_none(server):
 
 def upgrade(server, headers: str) -> str:
     """The head of the response to a handshake."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as connection:
         connection.sendall(
             f"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             f"traceparent: 00-{TRACE}-{PARENT}-01\r\n{headers}\r\n".encode()

@@ -17,7 +17,7 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP, User, refused, tool
 from switchboard_tests.server_keys import SCOPES, ServerKey, audit, create, listed
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.waiting import TIMEOUT, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -93,12 +93,12 @@ def test_a_token_opens_one_session_for_each_device(server, key):
     second = key.token(user["id"], device, refresh=True)
     assert second["session"] == first["session"]
     assert key.token(user["id"])["session"] != first["session"], "another device"
-    pair = httpx.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": second["refreshToken"]})
+    pair = HTTP.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": second["refreshToken"]})
     assert pair.status_code == 200 and claims(pair.json()["accessToken"])["act"] == {"sub": f"key:{key.id}"}
     third = key.token(user["id"], device, refresh=True)
-    stale = httpx.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": pair.json()["refreshToken"]})
+    stale = HTTP.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": pair.json()["refreshToken"]})
     assert stale.status_code == 401, "a new refresh token replaces the old one"
-    renewed = httpx.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": third["refreshToken"]})
+    renewed = HTTP.post(f"{server.url}/v1/sessions/refresh", json={"refreshToken": third["refreshToken"]})
     assert renewed.status_code == 200
     assert len(signed_in.get("/v1/sessions").json()["sessions"]) == 2
     body = {"device": {"name": "Phone", "platform": "test"}}
@@ -111,7 +111,7 @@ def test_signing_out_and_disabling_end_what_is_open(server, key):
         socket.send(json.dumps({
             "id": 1, "hello": {"token": user.token, "endpoint": user.endpoint, "secret": user.secret},
         }))
-        assert "result" in json.loads(socket.recv(timeout=10))
+        assert "result" in json.loads(socket.recv(timeout=TIMEOUT))
         assert key.post("/v1/server/users/ext:leaving/sign-out").json() == {"ended": 1}
         frames = []
         with contextlib.suppress(ConnectionClosed):
@@ -246,7 +246,7 @@ def test_every_refusal_says_what_is_wrong(server):
     server.command("key", "revoke", other.id)
     elsewhere = create(server, "users", addresses=["203.0.113.0/24"])
     short = create(server, "users", expires="1s")
-    wait_until(lambda: short.get(path).status_code == 401, "the key to expire", 10)
+    wait_until(lambda: short.get(path).status_code == 401, "the key to expire")
     user = server.user()
 
     problem(HTTP.get(server.url + path), 401, "Send a server key")
@@ -265,7 +265,7 @@ def test_every_refusal_says_what_is_wrong(server):
     problem(key.post("/v1/calls", {}), 401, "under /v1/server only")
     with connect(server.realtime_url) as socket:
         socket.send(json.dumps({"id": 1, "hello": {"token": key.text}}))
-        answer = json.loads(socket.recv(timeout=10))
+        answer = json.loads(socket.recv(timeout=TIMEOUT))
         assert "result" not in answer and "under /v1/server only" in json.dumps(answer), answer
     with HTTP.stream("POST", server.url + "/v1/realtime/sse", json={"token": key.text}) as response:
         assert b"under /v1/server only" in response.read()

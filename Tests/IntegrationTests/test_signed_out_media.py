@@ -11,7 +11,7 @@ import pytest
 from switchboard_tests import legs
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.metrics import value
-from switchboard_tests.server import User, refused
+from switchboard_tests.server import HTTP, User, refused
 from switchboard_tests.waiting import wait_until
 
 SDP = "application/sdp"
@@ -51,8 +51,8 @@ def offer(identity, direction: str) -> str:
 
 
 def open_session(user: User, call: str, kind: str, identity) -> httpx.Response:
-    return httpx.post(
-        f"{user.server.url}/v1/calls/{call}/{kind}", timeout=20,
+    return HTTP.post(
+        f"{user.server.url}/v1/calls/{call}/{kind}",
         content=offer(identity, "sendonly" if kind == "whip" else "recvonly"),
         headers={"Authorization": f"Bearer {user.token}", "Content-Type": SDP},
     )
@@ -115,8 +115,8 @@ def test_a_leg_ends_with_the_sign_in_that_made_it(server, person, identity):
 
 @pytest.mark.parametrize("cause", ["signed out", "disabled"])
 def test_voice_recordings_are_discarded(server, person, identity, cause):
-    response = httpx.post(
-        f"{server.url}/v1/voice-files", content=offer(identity, "sendonly"), timeout=20,
+    response = HTTP.post(
+        f"{server.url}/v1/voice-files", content=offer(identity, "sendonly"),
         headers={"Authorization": f"Bearer {person.signed_out.token}", "Content-Type": SDP},
     )
     assert response.status_code == 201, response.text

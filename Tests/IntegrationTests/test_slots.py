@@ -11,7 +11,7 @@ from switchboard_tests.calls import call as call_of
 from switchboard_tests.endpoint import RequestError
 from switchboard_tests.gateway import group
 from switchboard_tests.legs import call, description, section
-from switchboard_tests.server import refused
+from switchboard_tests.server import HTTP, refused
 
 
 def fingerprint(name: str) -> str:
@@ -156,9 +156,8 @@ def test_the_same_over_the_realtime_connection(server):
 
 
 def test_it_is_in_the_document(server):
-    import httpx
 
-    document = httpx.get(server.url + "/openapi.json").json()
+    document = HTTP.get(server.url + "/openapi.json").json()
     operation = document["paths"]["/v1/calls/{call}/leg"]["patch"]
     assert operation["operationId"] == "calls.slots"
     assert {"200", "400", "404", "409", "429"} <= set(operation["responses"])

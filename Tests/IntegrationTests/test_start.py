@@ -8,11 +8,10 @@ import socket
 import stat
 import subprocess
 
-import httpx
 import pytest
 import yaml
 from switchboard_tests.operators import server_stats
-from switchboard_tests.server import BINARY, tool
+from switchboard_tests.server import BINARY, HTTP, tool
 from switchboard_tests.waiting import wait_until
 
 
@@ -101,9 +100,9 @@ def test_a_relay_alone_says_that_it_is_ready(make_server):
     server.url = server.admin_url
     server.start()
     wait_until(lambda: "is ready." in server.log_tail(), "the line on standard output")
-    assert httpx.get(server.admin_url + "/readyz").text == "ok\n"
+    assert HTTP.get(server.admin_url + "/readyz").text == "ok\n"
     assert tool(server, "drain").returncode == 0
-    drained = httpx.get(server.admin_url + "/readyz")
+    drained = HTTP.get(server.admin_url + "/readyz")
     assert (drained.status_code, drained.text) == (503, "draining\n")
 
 
@@ -187,31 +186,31 @@ def test_commands_work_beside_the_running_server(server):
     )
     assert "op@example.org" in run(server, "account", "list").stdout
     line = json.loads(run(server, "token", "--count", "1", "--prefix", "beside").stdout)
-    me = httpx.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {line['token']}"})
+    me = HTTP.get(server.url + "/v1/me", headers={"Authorization": f"Bearer {line['token']}"})
     assert me.status_code == 200 and me.json()["id"] == line["user"]
-    signed_in = httpx.post(server.url + "/v1/sessions", json={"email": "op@example.org", "password": "a password"})
+    signed_in = HTTP.post(server.url + "/v1/sessions", json={"email": "op@example.org", "password": "a password"})
     assert signed_in.status_code == 201
     assert run(server, "account", "disable", "--email", "op@example.org").returncode == 0
     bearer = {"Authorization": f"Bearer {signed_in.json()['accessToken']}"}
-    assert httpx.get(server.url + "/v1/me", headers=bearer).status_code in (401, 403)
+    assert HTTP.get(server.url + "/v1/me", headers=bearer).status_code in (401, 403)
     assert run(server, "account", "disable", "--email", "nobody@example.org").returncode == 1
 
 
 def test_a_server_that_is_asked_to_stop_stops(make_server):
     server = make_server()
-    assert httpx.get(server.admin_url + "/metrics").text.count("switchboard_") > 10
-    assert httpx.get(server.admin_url + "/admin").status_code == 200
+    assert HTTP.get(server.admin_url + "/metrics").text.count("switchboard_") > 10
+    assert HTTP.get(server.admin_url + "/admin").status_code == 200
     assert server_stats(server)["sessions"] == 0
-    assert httpx.get(server.url + "/metrics").status_code == 404
+    assert HTTP.get(server.url + "/metrics").status_code == 404
     assert server.stop() == 0
     migrated = run(server, "migrate")
     assert migrated.returncode == 0 and "up to date" in migrated.stdout
 
 
 def test_unknown_paths_and_methods_are_problems(server):
-    missing = httpx.get(server.url + "/v1/nothing")
+    missing = HTTP.get(server.url + "/v1/nothing")
     assert missing.status_code == 404 and missing.headers["content-type"] == "application/problem+json"
-    wrong = httpx.delete(server.url + "/v1/calls")
+    wrong = HTTP.delete(server.url + "/v1/calls")
     assert wrong.status_code == 405 and "POST" in wrong.headers["allow"]
-    assert httpx.get(server.url + "/v1/realtime").status_code == 426
-    assert httpx.get(server.url + "/v1/me").json()["type"] == "unauthenticated"
+    assert HTTP.get(server.url + "/v1/realtime").status_code == 426
+    assert HTTP.get(server.url + "/v1/me").json()["type"] == "unauthenticated"

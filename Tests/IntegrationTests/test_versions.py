@@ -8,10 +8,9 @@ import re
 import shutil
 import subprocess
 
-import httpx
 import pytest
 from switchboard_tests.endpoint import Endpoint
-from switchboard_tests.server import BINARY, ROOT
+from switchboard_tests.server import BINARY, HTTP, ROOT
 
 SERVER = "Sources/Server/ServerVersion.swift"
 SDK = "Sources/Client/SwitchboardVersion.swift"
@@ -27,8 +26,8 @@ def version() -> str:
 def test_the_server_tells_its_version_everywhere(server):
     printed = subprocess.run([str(BINARY), "--version"], capture_output=True, text=True, timeout=30, check=True)
     assert printed.stdout.strip() == version()
-    assert httpx.get(server.url + "/v1/server").json()["version"] == version()
-    assert httpx.get(server.url + "/openapi.json").json()["info"]["version"] == version()
+    assert HTTP.get(server.url + "/v1/server").json()["version"] == version()
+    assert HTTP.get(server.url + "/openapi.json").json()["info"]["version"] == version()
     user = server.user()
 
     async def greeting() -> dict:
@@ -38,7 +37,7 @@ def test_the_server_tells_its_version_everywhere(server):
         finally:
             await endpoint.close()
 
-    page = httpx.get(server.url).text
+    page = HTTP.get(server.url).text
     build = re.search(r'<meta name="build" content="([0-9a-f]+)">', page)
     assert build
     assert asyncio.run(greeting())["server"] == {"name": "Switchboard", "version": version(), "build": build[1]}

@@ -23,6 +23,7 @@ from switchboard_tests.audio_files import RATE, decode, encode, ogg_page, opusin
 from switchboard_tests.disks import needs_mount, small_disk
 from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.metrics import value
+from switchboard_tests.server import HTTP
 from switchboard_tests.voice_messages import (
     conversation,
     fetch,
@@ -35,7 +36,7 @@ from switchboard_tests.voice_messages import (
     upload,
     uploaded,
 )
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.waiting import TIMEOUT, wait_until
 
 SHORT = encode(tone(0.3))
 
@@ -291,9 +292,9 @@ def test_an_upload_has_a_client_id(server):
         f"{server.url}/v1/voice-files",
         {"Authorization": f"Bearer {alice.token}", "Content-Type": "audio/ogg"},
     )
-    problem(httpx.post(path, content=SHORT, headers=headers), 400, "invalid_request", "clientID")
+    problem(HTTP.post(path, content=SHORT, headers=headers), 400, "invalid_request", "clientID")
     problem(
-        httpx.post(path, params={"clientID": str(uuid.uuid4())}, content=SHORT), 401, "unauthenticated",
+        HTTP.post(path, params={"clientID": str(uuid.uuid4())}, content=SHORT), 401, "unauthenticated",
         "Authorization",
     )
 
@@ -306,7 +307,7 @@ def test_large_uploads_are_rejected_early(make_server):
     assert "20000" in problem(upload(alice, chunked), 413, "payload_too_large", "body")
     assert "1 seconds" in problem(upload(alice, encode(tone(1.2))), 400, "invalid_request", "body")
     # A too large Content-Length is rejected before the body is sent.
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as client:
         client.sendall(
             f"POST /v1/voice-files?clientID={uuid.uuid4()} HTTP/1.1\r\nHost: x\r\nContent-Type: "
             "audio/ogg\r\n"
@@ -383,7 +384,7 @@ def test_an_address_is_for_one_user_and_a_while(server):
     assert os.stat(server.data / "media").st_mode & 0o777 == 0o700
 
     def ask(file: str = file, **changes: str) -> httpx.Response:
-        return httpx.get(f"{server.url}/v1/media/{file}", params=query | changes)
+        return HTTP.get(f"{server.url}/v1/media/{file}", params=query | changes)
 
     assert ask().status_code == 200
     foreign = urlsplit(other["audio"]["url"])
@@ -392,19 +393,19 @@ def test_an_address_is_for_one_user_and_a_while(server):
         ask(user=bob.id), ask(expires=str(int(query["expires"]) + 1)), ask(file=foreign.path.rpartition("/")[2]),
         ask(signature=other_query["signature"][0]), ask(signature=query["signature"][:-1]), ask(signature=""),
         ask(signature=query["signature"] + "A"),
-        httpx.get(server.url + signed(server, file, alice.id, int(time.time()) - 1)),
+        HTTP.get(server.url + signed(server, file, alice.id, int(time.time()) - 1)),
     ):
         assert "expired" in problem(refused, 403, "forbidden", "signature")
     problem(ask(expires="soon"), 400, "invalid_request", "expires")
     problem(ask(expires=str(1 << 70)), 400, "invalid_request", "expires")
     problem(ask(user="../../etc"), 400, "invalid_request", "user")
-    problem(httpx.get(f"{server.url}/v1/media/..%2f..%2fmedia-key", params=query), 400, "invalid_request", "file")
-    problem(httpx.get(f"{server.url}/v1/media/{file}"), 400, "invalid_request", "user")
+    problem(HTTP.get(f"{server.url}/v1/media/..%2f..%2fmedia-key", params=query), 400, "invalid_request", "file")
+    problem(HTTP.get(f"{server.url}/v1/media/{file}"), 400, "invalid_request", "user")
     # The signature limits the URL; it does not grant access.
     outsider = server.user()
-    problem(httpx.get(server.url + signed(server, file, outsider.id, int(time.time()) + 60)), 404, "not_found", "file")
+    problem(HTTP.get(server.url + signed(server, file, outsider.id, int(time.time()) + 60)), 404, "not_found", "file")
     problem(
-        httpx.get(server.url + signed(server, str(uuid.uuid4()), alice.id, int(time.time()) + 60)),
+        HTTP.get(server.url + signed(server, str(uuid.uuid4()), alice.id, int(time.time()) + 60)),
         404,
         "not_found",
         "file",
@@ -424,7 +425,7 @@ def test_access(server):
     # Other users, and requests without a token.
     for method, target in [("GET", "/audio"), ("PUT", "/listened"), ("GET", "/transcript"), ("POST", "/transcript")]:
         problem(eve.request(method, path + target), 404, "not_found", "conversation")
-        problem(httpx.request(method, server.url + path + target), 401, "unauthenticated", "Authorization")
+        problem(HTTP.request(method, server.url + path + target), 401, "unauthenticated", "Authorization")
     # The recipient can play it, and may not delete it for both.
     problem(bob.request("DELETE", path + "?for=all"), 409, "conflict")
     # Blocked: no further messages arrive, which the sender cannot see; earlier ones remain for both.
@@ -461,7 +462,7 @@ def test_a_message_that_disappears_takes_its_file(server):
     message = sent(alice, bob, SHORT)
     theirs = bob.get(message["path"] + "/audio").json()["audio"]["url"]
     assert fetch(bob, theirs).status_code == 200 and len(media(server)) == before + 1
-    wait_until(lambda: len(media(server)) == before, "the file to go", 30)
+    wait_until(lambda: len(media(server)) == before, "the file to go")
     problem(fetch(bob, theirs), 404, "not_found", "file")
 
 
@@ -481,7 +482,7 @@ def test_who_left_a_group_listens_to_what_they_saw(server):
 
 def test_disabled_users_have_no_access(server):
     bob = server.user()
-    signed_up = httpx.post(
+    signed_up = HTTP.post(
         server.url + "/v1/accounts",
         json={"email": f"{uuid.uuid4()}@example.org", "password": "a long password", "displayName": "Alice",
               "device": {"name": "test", "platform": "test"}},

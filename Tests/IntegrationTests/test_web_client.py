@@ -10,6 +10,7 @@ import re
 
 import pytest
 from switchboard_tests.server import HTTP, ROOT
+from switchboard_tests.waiting import TIMEOUT
 
 WEB = ROOT / "Sources/WebAPI/Web"
 # What a first visit downloads at most, compressed.
@@ -128,7 +129,7 @@ def test_a_folder_is_served_instead(server, other, folder):
 ])
 def test_nothing_else_of_the_disk_is_served(other, path):
     # Unlike others, this client sends the path as it is.
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", other.port, timeout=15)) as client:
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", other.port, timeout=TIMEOUT)) as client:
         client.request("GET", path)
         response = client.getresponse()
         assert response.status in (400, 404), response.read()

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from switchboard_tests.calls import create_group_call, participant
 from switchboard_tests.metrics import value
-from switchboard_tests.server import refused
-from switchboard_tests.waiting import until
+from switchboard_tests.server import HTTP, refused
+from switchboard_tests.waiting import TIMEOUT, until
 from switchboard_tests.whip import FRAGMENT, SDP, WHIPSession
 
 
@@ -149,7 +149,7 @@ def test_of_parallel_sessions_one_of_each_kind_remains(make_server):
             offers = {session.kind: await session.offer() for session in (publisher, player)}
 
             async def open_one(kind: str) -> httpx.Response:
-                async with httpx.AsyncClient(headers={"Authorization": f"Bearer {ben.token}"}, timeout=60) as http:
+                async with httpx.AsyncClient(headers={"Authorization": f"Bearer {ben.token}"}, timeout=TIMEOUT) as http:
                     address = f"{server.url}/v1/calls/{call}/{kind}"
                     return await http.post(address, content=offers[kind], headers={"Content-Type": SDP})
 
@@ -165,7 +165,7 @@ def test_of_parallel_sessions_one_of_each_kind_remains(make_server):
             await until("one leg of each", lambda: value(server, "gateway_legs") == 2)
             assert participant(call, anna, ben)["state"] == "joined"
             assert participant(call, anna, ben)["endpoint"] in {str(address).rpartition("/")[2] for address in made}
-            ends = [httpx.delete(address, headers={"Authorization": f"Bearer {ben.token}"}) for address in made]
+            ends = [HTTP.delete(address, headers={"Authorization": f"Bearer {ben.token}"}) for address in made]
             assert sorted(end.status_code for end in ends) == [200, 200] + [404] * (len(made) - 2)
             assert participant(call, anna, ben)["state"] == "left"
             await until("no leg", lambda: value(server, "gateway_legs") == 0)
@@ -197,7 +197,7 @@ def test_ice_restarts_and_candidates(people):
             assert (await session.patch(restarted.headers["ETag"])).status_code == 204
             for person in (anna, eve):
                 headers = {"Authorization": f"Bearer {person.token}"}
-                refused(httpx.delete(session.session_url, headers=headers), 404, "not_found")
+                refused(HTTP.delete(session.session_url, headers=headers), 404, "not_found")
 
     asyncio.run(run())
 
@@ -209,9 +209,9 @@ def test_rejected_requests(server, people):
 
     def post(person, call=call, kind="whip", body="v=0\r\n", type=SDP):
         headers = {"Authorization": f"Bearer {person.token}"} | ({"Content-Type": type} if type else {})
-        return httpx.post(f"{server.url}/v1/calls/{call}/{kind}", content=body, headers=headers)
+        return HTTP.post(f"{server.url}/v1/calls/{call}/{kind}", content=body, headers=headers)
 
-    refused(httpx.post(f"{server.url}/v1/calls/{call}/whip", content="v=0"), 401, "unauthenticated", "Authorization")
+    refused(HTTP.post(f"{server.url}/v1/calls/{call}/whip", content="v=0"), 401, "unauthenticated", "Authorization")
     for kind in ("whip", "whep"):
         refused(post(eve, kind=kind), 404, "not_found")
         refused(post(ben, kind=kind, type="application/json"), 415, "unsupported_media_type", "Content-Type")
@@ -220,13 +220,13 @@ def test_rejected_requests(server, people):
         refused(post(eve, direct, kind), 409, "conflict")
         address = f"{server.url}/v1/calls/{call}/{kind}"
         for method in ("GET", "HEAD", "PUT"):
-            assert httpx.request(method, address, headers={"Authorization": f"Bearer {ben.token}"}).status_code == 405
+            assert HTTP.request(method, address, headers={"Authorization": f"Bearer {ben.token}"}).status_code == 405
         assert httpx.options(address).headers["Accept-Post"] == SDP
         gone = f"{address}/{uuid.uuid4()}"
-        refused(httpx.delete(gone, headers={"Authorization": f"Bearer {ben.token}"}), 404, "not_found")
+        refused(HTTP.delete(gone, headers={"Authorization": f"Bearer {ben.token}"}), 404, "not_found")
     assert participant(call, anna, ben)["state"] in ("invited", "ringing"), (
         "Nobody joins with an offer that was refused."
     )
-    document = httpx.get(server.url + "/openapi.json").json()
+    document = HTTP.get(server.url + "/openapi.json").json()
     assert document["paths"]["/v1/calls/{call}/whip"]["post"]["operationId"] == "whip.open"
     assert set(document["paths"]["/v1/calls/{call}/whep/{leg}"]) == {"patch", "delete"}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from switchboard_tests.ports import free_port
+from switchboard_tests.reaper import ends_with_tests
 
 SECRET = "a secret of the tests, long enough"
 STATIC = ["-u", "alice", "-w", "wonderland"]
@@ -104,6 +105,7 @@ def echoing_peer() -> Iterator[int]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    ends_with_tests(process.pid)
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.settimeout(0.1)

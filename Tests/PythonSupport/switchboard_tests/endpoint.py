@@ -16,10 +16,9 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from switchboard_tests import asyncapi, seen
+from switchboard_tests.waiting import TIMEOUT
 
 T = TypeVar("T")
-
-TIMEOUT = 40
 
 
 class RequestError(Exception):
@@ -200,7 +199,11 @@ class Endpoint:
             # Nobody waits for it.
             future.cancel()
             raise ConnectionError("the connection ended") from error
-        response = await asyncio.wait_for(future, TIMEOUT)
+        try:
+            response = await asyncio.wait_for(future, TIMEOUT)
+        except TimeoutError as error:
+            what = json.dumps(frame)[:300]
+            raise TimeoutError(f"{self.user} had no response to {what} in {TIMEOUT} s") from error
         asyncapi.answered(frame, response)
         return response["result"]
 

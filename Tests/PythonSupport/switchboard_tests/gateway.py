@@ -15,7 +15,8 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCRtpSender, RTCSession
 from aiortc.mediastreams import AudioStreamTrack, MediaStreamTrack, VideoStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 
-from switchboard_tests.endpoint import TIMEOUT, Endpoint, client_id
+from switchboard_tests.endpoint import Endpoint, client_id
+from switchboard_tests.waiting import TIMEOUT
 
 T = TypeVar("T")
 

@@ -56,6 +56,10 @@ class IdleSession:
             message = await self.message()
             if "id" in message:
                 asyncapi.answered(requests[message["id"]], message)
+                # As for a moment after its disk was full.
+                if message.get("error", {}).get("type") in {"storage_full", "unavailable"}:
+                    self.writer.close()
+                    raise ConnectionError("the server refuses the session for now")
                 assert "result" in message, message
                 waiting.discard(message["id"])
             if message.get("id") == 2:

@@ -15,6 +15,7 @@ import select
 import struct
 import subprocess
 import threading
+import time
 import uuid
 import zlib
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from switchboard_tests import stun
+from switchboard_tests.waiting import TIMEOUT
 
 if TYPE_CHECKING:
     from switchboard_tests.server import User
@@ -115,7 +117,7 @@ class Leg:
         self.server = ("127.0.0.1", int(ports["udp"]))
         self.tcp_server = ("127.0.0.1", int(ports["tcp"]))
         self.socket = stun.fresh_socket("127.0.0.1")
-        self.socket.settimeout(5)
+        self.socket.settimeout(TIMEOUT)
 
     def check_bytes(self, nominates: bool = True, password: str | None = None) -> bytes:
         body = stun.attribute(stun.USERNAME, f"{self.ufrag}:peer".encode())
@@ -124,19 +126,21 @@ class Leg:
             body += stun.attribute(USE_CANDIDATE, b"")
         return checked(stun.BINDING, os.urandom(12), body, password or self.password)
 
-    def check(self, tries: int = 20) -> None:
+    def check(self) -> None:
         """Sends checks until one gets a response."""
         packet = self.check_bytes()
         self.socket.settimeout(0.5)
-        for _ in range(tries):
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline:
             self.socket.sendto(packet, self.server)
             with contextlib.suppress(TimeoutError):
                 while True:
                     data = self.socket.recv(9000)
                     if data[8:20] == packet[8:20]:
                         assert data[:2] == b"\x01\x01", "the check was rejected"
+                        self.socket.settimeout(TIMEOUT)
                         return
-        raise AssertionError("no check got a response")
+        raise AssertionError(f"no check got a response in {TIMEOUT} s")
 
     def send(self, data: bytes) -> None:
         self.socket.sendto(data, self.server)
@@ -182,7 +186,7 @@ class DatagramProxy:
         self.is_open = False
         self.thread.join()
         self.front.close()
-        self.leg.socket.settimeout(5)
+        self.leg.socket.settimeout(TIMEOUT)
 
 
 def shuffled(seed: int) -> Callable[[list[bytes]], list[bytes]]:

@@ -9,6 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from switchboard_tests import asyncapi, seen
+from switchboard_tests.waiting import TIMEOUT
 
 if TYPE_CHECKING:
     from switchboard_tests.server import User
@@ -44,13 +45,15 @@ class RawSocket:
     `receive_buffer` is how many bytes the kernel keeps for a client that does not read.
     """
 
-    def __init__(self, port: int, timeout: float = 15, receive_buffer: int | None = None) -> None:
+    def __init__(self, port: int, timeout: float = TIMEOUT, receive_buffer: int | None = None) -> None:
         self.socket = socket.socket()
         self.socket.settimeout(timeout)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", port))
         self.buffer = b""
+        # The beginning of the last frame.
+        self.last = b""
         self.socket.sendall(
 
                 b"GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -75,6 +78,9 @@ class RawSocket:
             data = self.socket.recv(65536)
         except ConnectionError:
             return False
+        except TimeoutError as error:
+            waited = self.socket.gettimeout()
+            raise TimeoutError(f"nothing came for {waited} s after {self.last!r} and {self.buffer[:100]!r}") from error
         self.buffer += data
         return bool(data)
 
@@ -111,6 +117,7 @@ class RawSocket:
         if len(data) < start + length:
             return None
         self.buffer = data[start + length :]
+        self.last = data[start : start + min(length, 300)]
         return first & 0x0F, data[start : start + length]
 
     def message(self) -> dict[str, Any]:

@@ -8,11 +8,10 @@ import uuid
 from typing import Any
 
 import av
-import httpx
 import numpy
 
 from switchboard_tests.gateway import Participant
-from switchboard_tests.server import Server, User
+from switchboard_tests.server import HTTP, Server, User
 
 
 def person(server: Server, one: Participant) -> User:
@@ -25,7 +24,7 @@ def signed_up(server: Server, name: str) -> User:
         "email": f"{name}@example.org", "password": "correct horse battery", "displayName": name,
         "device": {"id": str(uuid.uuid4()), "name": "test", "platform": "test"},
     }
-    response = httpx.post(f"{server.url}/v1/accounts", json=body)
+    response = HTTP.post(f"{server.url}/v1/accounts", json=body)
     assert response.status_code == 201, response.text
     return User(server, response.json()["user"]["id"], response.json()["accessToken"])
 
@@ -68,7 +67,7 @@ async def ended(server: Server, one: Participant, call: str) -> dict[str, Any]:
 
 
 def fetch(server: Server, track: dict[str, Any]) -> bytes:
-    response = httpx.get(server.url + track["audio"]["url"])
+    response = HTTP.get(server.url + track["audio"]["url"])
     assert response.status_code == 200 and response.headers["content-type"] == "audio/ogg", response.text
     assert len(response.content) == track["byteCount"]
     return response.content

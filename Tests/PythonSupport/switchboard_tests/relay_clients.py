@@ -29,7 +29,7 @@ class Frames:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.held = b""
-        connection.settimeout(5)
+        connection.settimeout(TIMEOUT)
 
     def sendto(self, message: bytes, server: Any) -> None:
         self.connection.sendall(message + bytes(-len(message) % 4))
@@ -59,7 +59,7 @@ class Frames:
 
 def connect(server: Server, host: str = "127.0.0.1", source: str = "", port: int = 0) -> socket.socket:
     return socket.create_connection(
-        (host, port or server.relay_port), timeout=10, source_address=(source, 0) if source else None
+        (host, port or server.relay_port), timeout=TIMEOUT, source_address=(source, 0) if source else None
     )
 
 

@@ -18,15 +18,16 @@ import yaml
 
 from switchboard_tests import asyncapi
 from switchboard_tests.ports import free_port
+from switchboard_tests.reaper import ends_with_tests
+from switchboard_tests.waiting import TIMEOUT
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_BINARY", ROOT / ".build/debug/switchboard"))
 LOAD = pathlib.Path(os.environ.get("DEV_SWITCHBOARD_LOAD_BINARY", BINARY.parent / "switchboard-load"))
-START_SECONDS = 30
 # Reading the certificates of the system takes 30 ms.
 TLS = ssl.create_default_context()
 # One client for all, without keep-alive, since servers are restarted here.
-HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=20, verify=TLS)
+HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=TIMEOUT, verify=TLS)
 # Settings of a relay that lets everybody reach the loopback.
 OPEN_RELAY = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
 
@@ -107,13 +108,14 @@ class Server:
                 cwd=self.directory,
                 env=os.environ | self.environment,
             )
-        deadline = time.monotonic() + START_SECONDS
+        ends_with_tests(self.process.pid)
+        deadline = time.monotonic() + TIMEOUT
         while not self.is_ready():
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log_tail()}")
             if time.monotonic() > deadline:
                 self.kill()
-                raise AssertionError(f"the server was not ready after {START_SECONDS} s:\n{self.log_tail()}")
+                raise AssertionError(f"the server was not ready after {TIMEOUT} s:\n{self.log_tail()}")
             time.sleep(0.02)
         # Some tests give it another address, which only they can reach.
         if asyncapi.loaded is None and self.has_api and self.url == f"http://127.0.0.1:{self.port}":
@@ -132,11 +134,11 @@ class Server:
         assert process is not None, "the server is not running"
         process.send_signal(signal.SIGTERM)
         try:
-            return process.wait(timeout=20)
+            return process.wait(timeout=TIMEOUT)
         except subprocess.TimeoutExpired as error:
             process.kill()
             process.wait()
-            raise AssertionError(f"the server did not end within 20 s of SIGTERM:\n{self.log_tail()}") from error
+            raise AssertionError(f"the server did not end within {TIMEOUT} s of SIGTERM:\n{self.log_tail()}") from error
 
     def kill(self) -> None:
         """Kills the server with SIGKILL, like a power failure."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import ipaddress
@@ -10,7 +11,10 @@ import os
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from typing import Any
+
+from switchboard_tests.waiting import TIMEOUT
 
 COOKIE = 0x2112A442
 BINDING, ALLOCATE, REFRESH, SEND, DATA, CREATE_PERMISSION, CHANNEL_BIND = 1, 3, 4, 6, 7, 8, 9
@@ -18,6 +22,7 @@ USERNAME, INTEGRITY, ERROR_CODE, CHANNEL_NUMBER, LIFETIME = 0x06, 0x08, 0x09, 0x
 XOR_PEER, DATA_VALUE, REALM, NONCE, XOR_RELAYED, FAMILY, TRANSPORT = 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19
 XOR_MAPPED, MOBILITY_TICKET = 0x20, 0x8030
 REQUEST, INDICATION, SUCCESS, FAILURE = 0x000, 0x010, 0x100, 0x110
+RETRANSMISSION_SECONDS = 0.5
 
 
 def attribute(kind: int, value: bytes) -> bytes:
@@ -82,7 +87,7 @@ class Client:
         self.server = (host, port)
         # Or what has its methods.
         self.socket: Any = fresh_socket(local or host)
-        self.socket.settimeout(0.5)
+        self.socket.settimeout(TIMEOUT)
         self.user, self.password = user, password
         self.realm = self.nonce = b""
         self.transaction = b""
@@ -117,21 +122,33 @@ class Client:
             body += attribute(INTEGRITY, hmac.digest(key, covered, "sha1"))
         return message(REQUEST | method, transaction, body + after)
 
-    def ask(self, packet: bytes, tries: int = 10) -> tuple[int, dict[int, bytes]]:
+    def ask(self, packet: bytes) -> tuple[int, dict[int, bytes]]:
         """Sends a request until it gets a response."""
         self.transaction = packet[8:20]
-        for _ in range(tries):
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline:
             self.socket.sendto(packet, self.server)
-            try:
+            with self.retransmitting(), contextlib.suppress(TimeoutError):
                 while True:
                     data = self.socket.recv(9000)
                     if data[0] < 0x40 and data[8:20] == self.transaction:
                         kind, _, response = parse(data)
                         code = response.get(ERROR_CODE, b"\0\0\0\0")
                         return (0 if kind & 0x110 == SUCCESS else code[2] * 100 + code[3]), response
-            except TimeoutError:
-                continue
-        raise AssertionError(f"no response from {self.server}")
+        raise AssertionError(f"no response from {self.server} in {TIMEOUT} s")
+
+    @contextlib.contextmanager
+    def retransmitting(self) -> Iterator[None]:
+        """Datagrams that are lost are sent again soon (RFC 8489 section 6.2.1), those of a stream are not lost."""
+        if not isinstance(self.socket, socket.socket):
+            yield
+            return
+        before = self.socket.gettimeout()
+        self.socket.settimeout(RETRANSMISSION_SECONDS)
+        try:
+            yield
+        finally:
+            self.socket.settimeout(before)
 
     def allocate(self, *attributes: bytes) -> tuple[str, int]:
         extra = (attribute(FAMILY, bytes([2, 0, 0, 0])),) if ":" in self.server[0] else ()

@@ -9,13 +9,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-TIMEOUT = 25
+# The deadline of whatever waits for something that comes: it ends a hang, and is no expectation of speed. Who expects
+# silence waits for less.
+TIMEOUT = 60
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 20) -> None:
+def wait_until(condition: Callable[[], object], what: str, seconds: float = TIMEOUT) -> None:
     deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"never: {what}"
+    while not (last := condition()):
+        assert time.monotonic() < deadline, f"never: {what}; last seen after {seconds} s: {last!r}"
         time.sleep(0.02)
 
 
@@ -23,14 +25,13 @@ def eventually(condition: Callable[[], T], seconds: float = TIMEOUT) -> T:
     """Polls until the value is true, and returns it."""
     deadline = time.monotonic() + seconds
     while not (response := condition()):
-        assert time.monotonic() < deadline, "it never came true"
+        assert time.monotonic() < deadline, f"it never came true; last seen after {seconds} s: {response!r}"
         time.sleep(0.02)
     return response
 
 
 async def until(what: str, condition: Callable[[], object]) -> None:
-    for _ in range(600):
-        if condition():
-            return
+    deadline = time.monotonic() + TIMEOUT
+    while not (last := condition()):
+        assert time.monotonic() < deadline, f"waited {TIMEOUT} s for {what}; last seen: {last!r}"
         await asyncio.sleep(0.05)
-    raise AssertionError(f"waited in vain for {what}")

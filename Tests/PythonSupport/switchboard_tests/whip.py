@@ -12,6 +12,7 @@ from aiortc.rtcconfiguration import RTCBundlePolicy
 
 from switchboard_tests.gateway import Gray, ReceivedMedia, Tone
 from switchboard_tests.server import User
+from switchboard_tests.waiting import TIMEOUT
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
@@ -23,7 +24,7 @@ class WHIPSession:
     def __init__(self, person: User, call: str, kind: str) -> None:
         self.person, self.kind = person, kind
         self.address = f"{person.server.url}/v1/calls/{call}/{kind}"
-        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {person.token}"}, timeout=20)
+        self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {person.token}"}, timeout=TIMEOUT)
         self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
         self.received: dict[str, ReceivedMedia] = {}
         self.listeners: list[asyncio.Task[Any]] = []

@@ -10,11 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    StaleElementReferenceException,
+    WebDriverException,
+)
 from selenium.webdriver.support.wait import WebDriverWait
 
 from switchboard_tests import asyncapi
 from switchboard_tests.browsers.frames import LOGGING, PageFrames
+from switchboard_tests.reaper import ends_with_tests
+from switchboard_tests.waiting import TIMEOUT
 
 T = TypeVar("T")
 
@@ -116,6 +123,9 @@ return [
 """
 
 
+# An element that was drawn anew meanwhile, or over which something lies: it is tried again.
+PASSING = (StaleElementReferenceException, ElementNotInteractableException, ElementClickInterceptedException)
+
 LIBC = ctypes.CDLL(None)
 PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23
 
@@ -159,6 +169,7 @@ class Browser:
         )
         self.name = name
         self.driver = webdriver.Chrome(options, service)
+        ends_with_tests(service.process.pid)
         self.watch_tab()
         self.resize(DESK)
         self.set_dark(dark)
@@ -247,14 +258,24 @@ class Browser:
 
     # Waiting
 
-    def wait(self, what: str, condition: Callable[[], T], limit: float = 15) -> T:
+    def wait(self, what: str, condition: Callable[[], T], limit: float = TIMEOUT) -> T:
         """Waits until `condition()` is true and returns its value; fails with `what` it waited for."""
+        last: Any = None
+
+        def met(_: Any) -> Any:
+            nonlocal last
+            try:
+                last = condition()
+            except PASSING as error:
+                last = error
+                return False
+            return last
+
         try:
-            return WebDriverWait(
-                self.driver, limit, poll_frequency=0.05, ignored_exceptions=(StaleElementReferenceException,)
-            ).until(lambda _: condition())
+            return WebDriverWait(self.driver, limit, poll_frequency=0.05).until(met)
         except WebDriverException as error:
-            raise AssertionError(f"{self.name}: waited {limit} s for {what}\n{self.state()}") from error
+            seen = f"{self.name}: waited {limit} s for {what}; last seen: {str(last)[:500]!r}"
+            raise AssertionError(f"{seen}\n{self.state()}") from error
 
     def state(self) -> str:
         """The page's text and console, for a failed test."""

@@ -14,6 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.server import HTTP, TLS
+from switchboard_tests.waiting import TIMEOUT
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 
@@ -29,7 +30,7 @@ class API:
         """Somebody without a page."""
         made = cls.__new__(cls)
         form = {"email": f"{uuid.uuid4().hex}@example.org", "password": PASSWORD, "displayName": name}
-        signed_up = HTTP.post(f"{url}/v1/accounts", json=form, timeout=30)
+        signed_up = HTTP.post(f"{url}/v1/accounts", json=form)
         signed_up.raise_for_status()
         made._begin(url, name, signed_up.json())
         return made
@@ -39,7 +40,7 @@ class API:
         self.name = name
         self._token: str = credentials["accessToken"]
         headers = {"Authorization": f"Bearer {self._token}"}
-        self._client = httpx.Client(base_url=url, headers=headers, timeout=30, verify=TLS)
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, verify=TLS)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         response = self._client.request(method, path, json=body)

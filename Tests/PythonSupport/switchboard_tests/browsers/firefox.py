@@ -16,6 +16,8 @@ from switchboard_tests import asyncapi
 from switchboard_tests.browsers.browser import lower_priority
 from switchboard_tests.browsers.frames import FirefoxFrames
 from switchboard_tests.browsers.marionette import Marionette
+from switchboard_tests.reaper import ends_with_tests
+from switchboard_tests.waiting import TIMEOUT
 
 T = TypeVar("T")
 
@@ -115,13 +117,13 @@ class Firefox:
     def open(self, url: str) -> None:
         self.driver.get(url)
 
-    def wait(self, what: str, condition: Callable[[], T], limit: float = 60) -> T:
+    def wait(self, what: str, condition: Callable[[], T], limit: float = TIMEOUT) -> T:
         def met(_: Any) -> T | Literal[False]:
             try:
                 return condition()
             except RuntimeError as error:
-                # A re-rendered element is looked up again.
-                if "stale" in str(error) or "no longer" in str(error) or "not known" in str(error):
+                # A re-rendered element is looked up again, and one over which something lies is tried again.
+                if any(one in str(error) for one in ("stale", "no longer", "not known", "obscures", "not be scrolled")):
                     return False
                 raise
 
@@ -146,6 +148,7 @@ def firefox(profile: str | pathlib.Path) -> Iterator[Firefox]:
         ],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lower_priority,
     )
+    ends_with_tests(process.pid)
     try:
         one = Firefox("firefox", Driver(port))
         asyncapi.readers.append(one.check_frames)

@@ -12,6 +12,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from switchboard_tests.waiting import TIMEOUT
+
 P = TypeVar("P")
 
 PASSWORD = "a calm and long password"
@@ -136,7 +138,7 @@ class Person:
     def all(self, selector: str) -> list[Any]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def find(self, selector: str, limit: float = 15) -> Any:
+    def find(self, selector: str, limit: float = TIMEOUT) -> Any:
         """The element once it is visible."""
 
         def shown() -> Any:
@@ -145,7 +147,7 @@ class Person:
 
         return self.browser.wait(f"{selector} to be shown", shown, limit)
 
-    def click(self, selector: str, limit: float = 15) -> None:
+    def click(self, selector: str, limit: float = TIMEOUT) -> None:
         def clicked() -> bool:
             # A list may be re-rendered between finding a row and clicking it: then it is looked up again.
             element = self.find(selector, limit)
@@ -156,7 +158,7 @@ class Person:
 
         self.browser.wait(f"{selector} to take a click", clicked, limit)
 
-    def gone(self, selector: str, limit: float = 15) -> None:
+    def gone(self, selector: str, limit: float = TIMEOUT) -> None:
         self.browser.wait(
             f"{selector} to be gone", lambda: not [one for one in self.all(selector) if one.is_displayed()], limit
         )
@@ -164,7 +166,7 @@ class Person:
     def text(self, selector: str) -> str:
         return self.find(selector).text
 
-    def says(self, selector: str, text: str, limit: float = 15) -> None:
+    def says(self, selector: str, text: str, limit: float = TIMEOUT) -> None:
         """Waits until the element's text contains the text."""
         self.browser.wait(
             f"{selector} to say “{text}”", lambda: any(text in one.text for one in self.all(selector)), limit
@@ -222,7 +224,7 @@ class Person:
         self.find("#search")
         self.is_online()
 
-    def is_online(self, limit: float = 20) -> None:
+    def is_online(self, limit: float = TIMEOUT) -> None:
         self.browser.wait(
             "the realtime connection",
             lambda: self.driver.execute_script("return document.documentElement.dataset.realtime") == "online",
@@ -242,7 +244,7 @@ class Person:
         """A request with the page's access token."""
         token, origin = self.credentials["accessToken"], self.driver.execute_script("return location.origin")
         response = httpx.post(
-            origin + path, json=body or {}, headers={"Authorization": f"Bearer {token}"}, verify=False, timeout=30)
+            origin + path, json=body or {}, headers={"Authorization": f"Bearer {token}"}, verify=False, timeout=TIMEOUT)
         response.raise_for_status()
         return response.json() if response.content else {}
 
@@ -265,13 +267,13 @@ class Person:
         self.click(f"#people [data-action=call-{kind}]")
         self.find("#call")
 
-    def rings(self, limit: float = 15) -> Any:
+    def rings(self, limit: float = TIMEOUT) -> Any:
         return self.find("#incoming", limit)
 
     def answer(self, how: str = "accept-video") -> None:
         self.click(f"#incoming [data-action={how}]")
 
-    def phase(self, *phases: str, limit: float = 20) -> None:
+    def phase(self, *phases: str, limit: float = TIMEOUT) -> None:
         self.browser.wait(
             f"the call to be {' or '.join(phases)}",
             lambda: any(one.get_attribute("data-phase") in phases for one in self.all("#call")),
@@ -281,7 +283,7 @@ class Person:
     def control(self, action: str) -> None:
         self.click(f"#call [data-action={action}]")
 
-    def is_connected(self, limit: float = 20) -> None:
+    def is_connected(self, limit: float = TIMEOUT) -> None:
         self.phase("active", limit=limit)
         self.browser.wait(
             "the connection to be up",
@@ -353,7 +355,7 @@ class Person:
     def tile(self, other: Account | str, source: str = "camera") -> Any:
         return self.driver.execute_script(TILE, getattr(other, "name", other), source)
 
-    def tile_is(self, other: Account | str, source: str = "camera", limit: float = 60, **attributes: str) -> Any:
+    def tile_is(self, other: Account | str, source: str = "camera", limit: float = TIMEOUT, **attributes: str) -> Any:
         """Waits for the tile with such attributes, for example `muted="true"`."""
 
         def found() -> Any:
@@ -362,7 +364,7 @@ class Person:
 
         return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {attributes}", found, limit)
 
-    def sees(self, other: Account | str, source: str = "camera", limit: float = 60) -> None:
+    def sees(self, other: Account | str, source: str = "camera", limit: float = TIMEOUT) -> None:
         """Waits until the other's video moves and is not black."""
         start = self.tile_is(other, source, limit, picture="true")["frames"]
 
@@ -372,7 +374,7 @@ class Person:
 
         self.browser.wait(f"moving video of {getattr(other, 'name', other)}", moves, limit)
 
-    def prefers(self, quality: str, *others: Person, limit: float = 15) -> None:
+    def prefers(self, quality: str, *others: Person, limit: float = TIMEOUT) -> None:
         """Waits until the server knows that this page prefers this quality for all of them."""
         preferences: dict[str, str] = {}
 
@@ -395,7 +397,7 @@ class Person:
     def voices(self) -> dict[str, Any]:
         return {one["id"]: one for one in self.driver.execute_async_script(VOICES)}
 
-    def receives_voices(self, count: int, packets: int = 10, limit: float = 60) -> None:
+    def receives_voices(self, count: int, packets: int = 10, limit: float = TIMEOUT) -> None:
         """Waits for so many packets of so many voices, of which some is not silence."""
         start = self.voices()
 
@@ -446,9 +448,9 @@ def connect_group(caller: Person, *others: Person, kind: str = "video") -> None:
 
     def answer(person: Person) -> None:
         if person is not caller:
-            person.rings(limit=60)
+            person.rings()
             person.answer()
-        person.is_connected(limit=60)
+        person.is_connected()
 
     together((caller, *others), answer)
 
@@ -468,10 +470,10 @@ def only_the_second_speaks(people: Sequence[Person]) -> None:
     ann, ben, cem = people
     ann.call_group([ben, cem], "audio")
     for other in (ben, cem):
-        other.rings(limit=60)
+        other.rings()
         other.answer("accept-audio")
     for person in people:
-        person.is_connected(limit=60)
+        person.is_connected()
     for person in (ann, cem):
         person.control("mute")
         person.receives_voices(1)

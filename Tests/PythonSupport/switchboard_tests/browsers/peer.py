@@ -27,7 +27,7 @@ class Account:
         self.url, self.name = url, name
         self.email = f"{name.split(maxsplit=1)[0].lower()}-{uuid.uuid4().hex[:10]}@example.org"
         body = {"displayName": name, "email": self.email, "password": PASSWORD}
-        response = HTTP.post(url + "/v1/accounts", json=body, timeout=20)
+        response = HTTP.post(url + "/v1/accounts", json=body)
         response.raise_for_status()
         self.token, self.id = response.json()["accessToken"], response.json()["user"]["id"]
         self.realtime_url = url.replace("http", "ws", 1) + "/v1/realtime"
@@ -35,7 +35,7 @@ class Account:
     def ice_servers(self, call: str) -> list[RTCIceServer]:
         """The ICE servers for a call, as a page gets them."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        response = HTTP.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers, timeout=20)
+        response = HTTP.get(self.url + "/v1/ice-servers", params={"call": call}, headers=headers)
         response.raise_for_status()
         return [
             RTCIceServer(one["urls"], one.get("username"), one.get("credential"))

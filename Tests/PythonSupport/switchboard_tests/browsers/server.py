@@ -13,6 +13,8 @@ from typing import Self
 
 from switchboard_tests import asyncapi
 from switchboard_tests.ports import free_port
+from switchboard_tests.reaper import ends_with_tests
+from switchboard_tests.waiting import TIMEOUT
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 
@@ -63,12 +65,13 @@ gateway:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self, timeout: float = 30) -> Self:
+    def start(self, timeout: float = TIMEOUT) -> Self:
         """Starts and waits until the server says that it is ready."""
         with open(self.log, "ab") as log:
             process = self.process = subprocess.Popen(
                 [self.binary, "serve", "--config", self.config], cwd=self.directory, stdout=log, stderr=log
             )
+        ends_with_tests(process.pid)
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             if process.poll() is not None:
@@ -86,14 +89,14 @@ gateway:
         done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, timeout: float = TIMEOUT) -> bytes:
         """The body of the response to a GET; an OSError unless that succeeds."""
-        with urllib.request.urlopen(self.url + path, timeout=5) as response:
+        with urllib.request.urlopen(self.url + path, timeout=timeout) as response:
             return response.read()
 
     def is_ready(self) -> bool:
         try:
-            self.read("/readyz")
+            self.read("/readyz", timeout=5)
         except OSError:
             return False
         return True
@@ -109,13 +112,13 @@ gateway:
             return
         self.process.terminate()
         try:
-            self.process.wait(15)
+            self.process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self.kill()
 
     def metric(self, name: str) -> float:
         """The value of a metric, named as in /metrics with its labels."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=5) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=TIMEOUT) as response:
             lines = dict(line.rsplit(" ", 1) for line in response.read().decode().splitlines() if line[:1] != "#")
         return float(lines[name])
 

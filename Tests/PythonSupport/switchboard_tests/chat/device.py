@@ -15,10 +15,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from switchboard_tests.chat.history import Held
-from switchboard_tests.endpoint import TIMEOUT, Endpoint, RequestError
+from switchboard_tests.endpoint import Endpoint, RequestError
 from switchboard_tests.issuers import encoded
 from switchboard_tests.server import Server, User
 from switchboard_tests.tcp_proxy import Proxy
+from switchboard_tests.waiting import TIMEOUT
 
 # The server cannot do it now: to be repeated.
 TEMPORARY = {"storage_full", "unavailable", "internal_error", "rate_limited"}
@@ -88,9 +89,10 @@ class Device(Endpoint):
                     self.violations.append(f"the hello was refused: {error}")
             self.connected.clear()
             for future in self.pending.values():
-                # Of the hello, for which nobody waits any more.
                 if not future.done():
-                    future.cancel()
+                    future.set_exception(ConnectionError("the connection was given up"))
+                    # For that of the hello nobody waits any more.
+                    future.exception()
             if self.socket is not None:
                 with contextlib.suppress(*LOST):
                     await asyncio.wait_for(self.socket.close(), 2)

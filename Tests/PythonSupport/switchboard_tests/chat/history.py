@@ -29,19 +29,23 @@ class Held:
     def __init__(self) -> None:
         self.messages: dict[int, dict[str, Any]] = {}
         self.last = 0
+        # Where what is held begins. Earlier messages come only because they have changed, such as those of a time
+        # before one left and returned, which were deleted.
+        self.first = 0
         self.gaps: list[tuple[int, int]] = []
         # Passed over without notice, and not received since.
         self.missing: set[int] = set()
         self.violations: list[str] = []
 
     def reset(self) -> None:
-        self.messages, self.last, self.gaps, self.missing = {}, 0, [], set()
+        self.messages, self.last, self.first, self.gaps, self.missing = {}, 0, 0, [], set()
 
     def snapshot(self, messages: list[dict[str, Any]]) -> None:
         """A window of the newest messages; numbers between it and what is held are to be read."""
         first = min((one["number"] for one in messages), default=self.last + 1)
         if 0 < self.last < first - 1:
             self.gaps.append((self.last + 1, first - 1))
+        self.first = self.first or first
         # What is between numbers of a window is not for the listener to see.
         self.last = max([self.last, *(one["number"] for one in messages)])
         self.rows(messages)
@@ -194,11 +198,10 @@ def check_held(held: Held, row: dict[str, Any] | None, reader: Reader) -> list[s
     """What a device of a member holds is what the pages have."""
     found = []
     pages = {one["number"]: one for one in reader.messages}
-    first = min(held.messages, default=0)
     found += [
         f"it has no {number}"
         for number in pages
-        if number >= first and number not in held.messages and not held.is_in_gap(number)
+        if number >= held.first > 0 and number not in held.messages and not held.is_in_gap(number)
     ]
     for number, message in held.messages.items():
         if not reader.may_see(number):

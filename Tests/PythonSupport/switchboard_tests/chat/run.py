@@ -22,7 +22,7 @@ LIMITS = {
 }  # fmt: skip
 SETTINGS: dict[str, Any] = {"limits": LIMITS, "media": {"minFreeBytes": 0}}
 # Until everything that was written has reached every device.
-QUIET_SECONDS = 30
+QUIET_SECONDS = 60
 
 
 class Run:
