@@ -20,6 +20,7 @@ from switchboard_tests.audio_files import RATE
 from switchboard_tests.certificates import self_signed
 from switchboard_tests.server import Server
 from switchboard_tests.transcription import SPEECH, WORDS
+from switchboard_tests.waiting import TIMEOUT
 
 # Files with tests of more than half a minute. They begin first, so that no worker is alone with one in the end.
 LONG = [
@@ -119,7 +120,7 @@ def certificate(tmp_path_factory) -> dict[str, str]:
 def peer():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
         made.bind(("127.0.0.1", 0))
-        made.settimeout(5)
+        made.settimeout(TIMEOUT)
         yield made
 
 

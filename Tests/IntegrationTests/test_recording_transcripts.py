@@ -1,20 +1,22 @@
-"""Transcripts of recordings with their speakers: flite's speech is sent with aiortc, pocketsphinx transcribes it."""
+"""Transcripts of recordings with their speakers: speech is sent with aiortc, a scripted recogniser transcribes it."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 
-import httpx
 import jsonschema_rs
 import numpy
 import pytest
 from switchboard_tests.audio_files import encode
 from switchboard_tests.gateway import RATE, Participant, speaking_call
 from switchboard_tests.recordings import is_recorded, person
-from switchboard_tests.server import User
+from switchboard_tests.scripted_recogniser import COMMAND, PITCHES, utterance
+from switchboard_tests.server import HTTP, User
 from switchboard_tests.transcription import SPEECH, Listener, Picky, endpoint_of, serving
 from switchboard_tests.voice_messages import sent
+from switchboard_tests.waiting import TIMEOUT
 
 # Two that differ: equal audio is transcribed only once.
 LOUD = [
@@ -37,7 +39,8 @@ async def recorded(server, everybody: list[Participant], say) -> dict:
     assert (await asyncio.to_thread(person(server, ann).get, path)).status_code == 409, "it goes on"
     await say()
     await ann.endpoint.ask("calls.stopRecording", call=ann.call)
-    for _ in range(400):
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline:
         found = (await ann.endpoint.ask("calls.recordings", call=ann.call))["recordings"]
         [manifest] = [one for one in found if one["id"] not in known]
         if manifest["status"] != "ongoing":
@@ -46,7 +49,7 @@ async def recorded(server, everybody: list[Participant], say) -> dict:
     raise AssertionError(f"it never ended: {manifest}")
 
 
-def transcript(user: User, recording: str, *statuses: str, limit: float = 90) -> dict:
+def transcript(user: User, recording: str, *statuses: str, limit: float = TIMEOUT) -> dict:
     """A recording's transcript, once it has one of these statuses."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
@@ -59,13 +62,15 @@ def transcript(user: User, recording: str, *statuses: str, limit: float = 90) ->
 
 def is_as_documented(server, transcript: dict) -> None:
     """Validates against /openapi.json, since schemathesis has no recorded call and gets errors only."""
-    components = httpx.get(f"{server.url}/openapi.json").json()["components"]
+    components = HTTP.get(f"{server.url}/openapi.json").json()["components"]
     schema = {"$ref": "#/components/schemas/RecordingTranscript", "components": components}
     jsonschema_rs.Draft202012Validator(schema).validate(transcript)
 
 
 @pytest.mark.parametrize("provider", ["command", "openai"])
-def test_transcripts_have_their_speakers(make_server, spoken, provider):
+def test_transcripts_have_their_speakers(make_server, provider):
+    spoken = {text: utterance(text) for text in PITCHES}
+
     async def run(server):
         async with speaking_call(server, 3) as (everybody, tracks):
             ann = everybody[0]
@@ -104,7 +109,7 @@ def test_transcripts_have_their_speakers(make_server, spoken, provider):
             return manifest, silent, again, files, names, users, user
 
     with serving(Listener) as listener:
-        settings = {"transcription": {"provider": "command"}} if provider == "command" else endpoint_of(listener)
+        settings = copy.deepcopy(COMMAND) if provider == "command" else endpoint_of(listener)
         # The timeout is for a busy machine.
         settings["transcription"]["timeoutSeconds"] = 60
         server = make_server(settings)
@@ -170,7 +175,7 @@ def test_provider_errors_are_reported_and_retried(make_server):
             assert conflict.status_code == 409 and conflict.json()["detail"] == found["failure"]["detail"]
         # The recording still exists.
         for track in ben.get(recording).json()["recording"]["tracks"]:
-            assert httpx.get(server.url + track["audio"]["url"]).content.startswith(b"OggS")
+            assert HTTP.get(server.url + track["audio"]["url"]).content.startswith(b"OggS")
 
         # One track is transcribed, the other failed: that is reported, and only the other is retried.
         provider.successes_left = 1
@@ -238,4 +243,4 @@ def test_without_a_provider_nothing_is_made_up(server):
     refused = ann.post(path)
     assert refused.status_code == 503 and refused.json()["type"] == "provider_not_configured"
     assert server.user().post(path).status_code == 404
-    assert httpx.get(f"{server.url}/v1/server").json()["transcribes"] is False
+    assert HTTP.get(f"{server.url}/v1/server").json()["transcribes"] is False

@@ -16,14 +16,15 @@ from aiortc.mediastreams import AudioStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 from switchboard_tests.audio_files import decode, encode, opusinfo, tone
 from switchboard_tests.disks import needs_mount, small_disk
-from switchboard_tests.endpoint import TIMEOUT, Endpoint, RequestError
+from switchboard_tests.endpoint import Endpoint, RequestError
 from switchboard_tests.gateway import Tone, group
 from switchboard_tests.metrics import value
 from switchboard_tests.recordings import pitch
-from switchboard_tests.server import refused
-from switchboard_tests.transcription import COMMAND, WORDS, transcript
+from switchboard_tests.scripted_recogniser import COMMAND, utterance
+from switchboard_tests.server import HTTP, refused
+from switchboard_tests.transcription import WORDS, transcript
 from switchboard_tests.voice_messages import conversation, fetch, listed, send_file, shown, upload
-from switchboard_tests.waiting import wait_until
+from switchboard_tests.waiting import TIMEOUT, until, wait_until
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
@@ -141,9 +142,9 @@ async def speaker(person, audio=None, silent: bool = False):
 
 
 def post(person, sdp: str, **headers: str) -> httpx.Response:
-    return httpx.post(
+    return HTTP.post(
         f"{person.server.url}/v1/voice-files", content=sdp,
-        headers={"Authorization": f"Bearer {person.token}", "Content-Type": SDP} | headers, timeout=20,
+        headers={"Authorization": f"Bearer {person.token}", "Content-Type": SDP} | headers, timeout=TIMEOUT,
     )
 
 
@@ -157,14 +158,6 @@ def counted(server, outcome: str) -> float:
 
 def files(server) -> set[str]:
     return {path.name for path in (server.data / "media").iterdir()}
-
-
-async def until(what: str, condition) -> None:
-    for _ in range(800):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"waited in vain for {what}")
 
 
 async def entries(endpoint: Endpoint, user) -> list[str]:
@@ -222,8 +215,9 @@ def test_a_recording_is_sent(recorder):
     assert took < 2
     # The recording has become the message, and no other file is left.
     assert len(files(recorder)) == 1
-    assert value(recorder, "voice_recordings", state="open") == value(recorder, "voice_recordings", state="kept") == 0
-    assert counted(recorder, "finished") == 1
+    for state in ("open", "kept"):
+        wait_until(lambda state=state: value(recorder, "voice_recordings", state=state) == 0, f"none is {state}")
+    wait_until(lambda: counted(recorder, "finished") == 1, "it is counted")
     wait_until(lambda: value(recorder, "gateway_legs") == 0, "the leg to go")
 
 
@@ -238,12 +232,12 @@ def test_of_parallel_recordings_one_stays(make_server):
             answers = await asyncio.gather(*(asyncio.to_thread(post, alice, sdp) for _ in range(20)))
         assert {response.status_code for response in answers} <= {201, 404}, [response.text for response in answers]
         await until("one leg", lambda: value(recorder, "gateway_legs") == 1)
-        assert value(recorder, "voice_recordings", state="open") == 1
+        await until("one recording", lambda: value(recorder, "voice_recordings", state="open") == 1)
         made = [response.headers["Location"] for response in answers if response.status_code == 201]
         ends = [alice.request("DELETE", address).status_code for address in made]
         assert sorted(ends) == [204] + [404] * (len(made) - 1), ends
         await until("no leg", lambda: value(recorder, "gateway_legs") == 0)
-        assert value(recorder, "voice_recordings", state="open") == 0
+        await until("no recording", lambda: value(recorder, "voice_recordings", state="open") == 0)
         await until("no file", lambda: not files(recorder))
 
     asyncio.run(run())
@@ -272,7 +266,7 @@ def test_by_http_alone_as_by_whip(recorder):
         for other in (bob, eve):
             refused(other.post(f"{path}/finish"), 404, "not_found", "recording")
             refused(other.request("DELETE", path), 404, "not_found", "recording")
-        assert httpx.post(f"{recorder.url}{path}/finish").status_code == 401
+        assert HTTP.post(f"{recorder.url}{path}/finish").status_code == 401
 
     async def run():
         async with speaker(alice) as one:
@@ -363,7 +357,7 @@ def test_it_is_as_long_as_it_may_be(make_server):
         async with speaker(alice) as one:
             await one.record(bob)
             await until("its end", lambda: value(server, "voice_recordings", state="kept") == 1)
-            assert value(server, "voice_recordings", state="open") == 0
+            await until("none to go on", lambda: value(server, "voice_recordings", state="open") == 0)
             await until("the leg to go", lambda: value(server, "gateway_legs") == 0)
             # It is kept until it is sent, by this client or by another one of the same person.
             response = await asyncio.to_thread(alice.post, f"/v1/voice-recordings/{one.recording}/finish")
@@ -507,7 +501,7 @@ def test_other_sections_are_rejected_in_the_answer(server):
 def test_permission_is_checked_before_a_leg_is_made(recorder):
     alice = recorder.user()
     sdp = offer(section(0))
-    anonymous = httpx.post(f"{recorder.url}/v1/voice-files", content=sdp, headers={"Content-Type": SDP})
+    anonymous = HTTP.post(f"{recorder.url}/v1/voice-files", content=sdp, headers={"Content-Type": SDP})
     assert anonymous.status_code == 401
     # Twenty files of a user may wait to be sent.
     assert {upload(alice, encode(tone(0.1))).status_code for _ in range(20)} == {201}
@@ -534,10 +528,10 @@ def test_bounds(make_server):
     refused(
         alice.request("DELETE", f"/v1/voice-recordings/{answers[0].json()['recording']}"), 404, "not_found", "recording"
     )
-    assert value(server, "voice_recordings", state="open") == 4
+    wait_until(lambda: value(server, "voice_recordings", state="open") == 4, "four recordings")
     for recording in (again, *answers[1:4]):
         assert alice.request("DELETE", f"/v1/voice-recordings/{recording.json()['recording']}").status_code == 204
-    assert value(server, "voice_recordings", state="open") == 0
+    wait_until(lambda: value(server, "voice_recordings", state="open") == 0, "no recording")
     codes = [post(alice, sdp).status_code for _ in range(6)]
     assert codes[0] == 201 and codes[-1] == 429, codes
     server.stop()
@@ -627,7 +621,8 @@ def test_a_call_beside_it_goes_on(recorder):
     asyncio.run(run())
 
 
-def test_recordings_are_transcribed(make_server, speech):
+def test_recordings_are_transcribed(make_server):
+    speech = utterance(WORDS)
     server = make_server(COMMAND)
     alice, bob = server.users(2)
 
