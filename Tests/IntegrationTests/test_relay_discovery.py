@@ -20,23 +20,9 @@ CHANGE_REQUEST, PADDING, RESPONSE_PORT, RESPONSE_ORIGIN, OTHER_ADDRESS = 0x03, 0
 ADDRESSES = ["127.0.0.1", "127.0.0.2"]
 
 
-def two_ports() -> int:
-    """A port that is free for UDP together with the next one, on both addresses."""
-    for _ in range(100):
-        port = free_port()
-        try:
-            for address, offset in itertools.product(ADDRESSES, (0, 1)):
-                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                    probe.bind((address, port + offset))
-            return port
-        except OSError:
-            continue
-    raise AssertionError("no two neighbouring ports are free")
-
-
 @pytest.fixture(scope="module")
 def discovery(make_server) -> Server:
-    port = two_ports()
+    port = free_port(2)
     server = make_server({"relay": {"listen": ADDRESSES, "port": port, "natDiscovery": True}}, started=False)
     server.relay_port = port
     server.start()

@@ -15,14 +15,15 @@ import pathlib
 import random
 import re
 import socket
-import statistics
 import struct
 import time
 
 import pytest
 from switchboard_tests import stun
+from switchboard_tests.ports import free_port
 from switchboard_tests.relay_clients import Frames
 from switchboard_tests.server import HTTP, Server
+from switchboard_tests.waiting import TIMEOUT, wait_until
 
 SECRET = "a secret of the tests, long enough"
 ASK = stun.attribute(stun.TRANSPORT, bytes([17, 0, 0, 0]))
@@ -82,7 +83,7 @@ def peers():
                 socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
             )
             made.bind((address, 0))
-            made.settimeout(5)
+            made.settimeout(TIMEOUT)
             return made
         yield make
 
@@ -110,13 +111,6 @@ def metric(server: Server, name: str) -> float:
     lines = re.findall(rf"^switchboard_{name}(?:{{[^}}]*}})? (\S+)$", metrics(server), re.MULTILINE)
     assert lines, f"there is no switchboard_{name}"
     return sum(map(float, lines))
-
-
-def eventually(condition, what: str, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.02)
 
 
 # Who may be a peer (CVE-2020-26262, CVE-2026-27624, CVE-2026-53450) ---------------------------------------------------
@@ -374,7 +368,7 @@ def reply_size(server: Server, packet: bytes) -> int:
     """How many bytes a datagram gets in response; 0 if only other requests get one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect(("127.0.0.1", server.relay_port))
-        sender.settimeout(5)
+        sender.settimeout(TIMEOUT)
         sender.send(packet)
         first = sender.recv(9000)
         return len(first)
@@ -433,7 +427,7 @@ def test_coturn_1470_only_requests_get_responses(relay, client):
     # The first response is that to the Binding request after all of them.
     last = os.urandom(12)
     made.socket.sendto(stun.message(stun.BINDING, last, b""), made.server)
-    made.socket.settimeout(5)
+    made.socket.settimeout(TIMEOUT)
     assert made.socket.recv(9000)[8:20] == last
 
 
@@ -456,7 +450,7 @@ def test_coturn_1957_responses_to_one_prefix_are_limited(brief, method):
         for _ in range(20_000):
             sender.send(stun.message(method, os.urandom(12), b""))
             answered += count()
-        eventually(lambda: metric(server, "relay_rejected_total") > 0, "an answer that was not given")
+        wait_until(lambda: metric(server, "relay_rejected_total") > 0, "an answer that was not given")
         answered += count()
         # 2,000 at once, and 500 a second.
         assert answered <= 2000 + 500 * (time.monotonic() - started + 1)
@@ -505,11 +499,12 @@ def test_coturn_948_unauthenticated_clients_leave_no_state(brief):
         before = resident_kilobytes(server)
         send_unauthenticated(10_000)
         grown.append(resident_kilobytes(server) - before)
-    # State for each packet is there in every round; what the server's other services once take is not.
-    assert statistics.median(grown) < 1024 and sum(grown) < 5 * 1024, grown
+    # State for each of 40,000 packets is there in every round, 25 bytes of it in all but one. What the server's other
+    # services take once, and what waits in queues of a busy machine, is not.
+    assert sorted(grown)[1] < 1024 and sum(grown) < 25 * 1024, grown
     assert metric(server, "relay_allocations") == 0
     # The connection of the metrics request closes by itself.
-    eventually(lambda: descriptors(server) <= opened, "the descriptors are what they were")
+    wait_until(lambda: descriptors(server) <= opened, "the descriptors are what they were")
 
 
 # Nonces (CVE-2025-69217, turn-rs) -------------------------------------------------------------------------------------
@@ -589,10 +584,11 @@ def even_port(reserve: bool) -> bytes:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
     """EVEN-PORT without a reservation leaked the port above it. Four ports must suffice forever."""
-    server = brief({"relay": {"minPort": 31000, "maxPort": 31003, "workers": workers}})
+    lowest = free_port(4)
+    server = brief({"relay": {"minPort": lowest, "maxPort": lowest + 3, "workers": workers}})
     made = client(server)
     for _ in range(20):
-        assert made.allocate(even_port(False))[1] in (31000, 31002)
+        assert made.allocate(even_port(False))[1] in (lowest, lowest + 2)
         assert made.request(stun.REFRESH, END)[0] == 0
     for _ in range(10):
         error, response = made.request(stun.ALLOCATE, ASK, even_port(True))
@@ -609,7 +605,7 @@ def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
             assert one.request(stun.REFRESH, END)[0] == 0
     # All four are available.
     everyone = [client(server) for _ in range(4)]
-    assert sorted(one.allocate()[1] for one in everyone) == [31000, 31001, 31002, 31003]
+    assert sorted(one.allocate()[1] for one in everyone) == [lowest, lowest + 1, lowest + 2, lowest + 3]
     assert client(server).request(stun.ALLOCATE, ASK)[0] == 508
 
 
@@ -617,9 +613,9 @@ def test_coturn_4adbd82e_an_even_port_leaks_no_port(brief, client, workers):
 @pytest.mark.parametrize("seed", range(3))
 def test_coturn_3c5b2615_quotas_come_back_in_any_order(brief, client, seed, workers):
     """However earlier allocations ended, a user can have exactly as many as the limit."""
-    server = brief(
-        {"relay": {"limits": {"allocationsPerUser": 5}, "workers": workers, "minPort": 32000, "maxPort": 32019}}
-    )
+    lowest = free_port(20)
+    ports = {"minPort": lowest, "maxPort": lowest + 19}
+    server = brief({"relay": {"limits": {"allocationsPerUser": 5}, "workers": workers} | ports})
     rng = random.Random(seed)
     open_ones: list[stun.Client] = []
     for _ in range(200):
@@ -644,10 +640,10 @@ def test_coturn_3c5b2615_quotas_come_back_in_any_order(brief, client, seed, work
                 right, made.password = made.password, "wrong"
                 assert made.exchange(stun.REFRESH, (END,), None)[0] == 401
                 made.password = right
-    eventually(lambda: metric(server, "relay_allocations") == len(open_ones), "so many allocations")
+    wait_until(lambda: metric(server, "relay_allocations") == len(open_ones), "so many allocations")
     for made in open_ones:
         assert made.request(stun.REFRESH, END)[0] == 0
-    eventually(lambda: metric(server, "relay_allocations") == 0, "no allocation")
+    wait_until(lambda: metric(server, "relay_allocations") == 0, "no allocation")
     assert [client(server).request(stun.ALLOCATE, ASK)[0] for _ in range(6)] == [0] * 5 + [486]
 
 
@@ -661,10 +657,10 @@ def test_eturnal_quotas_hold_when_all_come_at_once(brief, client):
         made.socket.sendto(made.signed(stun.ALLOCATE, ASK), made.server)
     kinds = []
     for made in everyone:
-        made.socket.settimeout(5)
+        made.socket.settimeout(TIMEOUT)
         kinds.append(stun.parse(made.socket.recv(9000))[0])
     assert kinds.count(stun.SUCCESS | stun.ALLOCATE) == 10
-    eventually(lambda: metric(server, "relay_allocations") == 10, "ten allocations")
+    wait_until(lambda: metric(server, "relay_allocations") == 10, "ten allocations")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -746,7 +742,7 @@ def test_coturn_a97f1924_chained_refreshes_with_tickets_leave_no_state(brief, wo
     assert made.request(stun.REFRESH, END)[0] == 0
     for one in (first, made):
         one.close()
-    eventually(lambda: metric(server, "relay_allocations") == 0, "no allocation")
+    wait_until(lambda: metric(server, "relay_allocations") == 0, "no allocation")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -774,7 +770,7 @@ def test_ghsa_f6hc_a_ticket_is_for_its_owner_and_for_one_move(brief, client, wor
         assert client(server, password="wrong").request(stun.REFRESH, ticket(good))[0] == 401
     # None of that changed anything.
     assert again.request(stun.REFRESH)[0] == 0
-    eventually(lambda: metric(server, "relay_allocations") == 1, "one allocation")
+    wait_until(lambda: metric(server, "relay_allocations") == 1, "one allocation")
 
 
 # Loops (firezone#10286, coturn#584) -----------------------------------------------------------------------------------

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import pathlib
 import random
 import socket
+import tempfile
 
 # Below the kernel's ephemeral ports: no client can get the port between its choice and the server's start.
 ALL = range(21_000, 32_000)
@@ -16,15 +19,22 @@ WORKER, WORKERS = (
 )
 RANGE = ALL[len(ALL) // WORKERS * WORKER :][: len(ALL) // WORKERS]
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+# And two runs of the tests at once do not take the same ports: a process holds locks on the bytes of this file whose
+# offsets are its ports, until it ends.
+LOCKS = pathlib.Path(tempfile.gettempdir()) / f"switchboard-tests-{os.getuid()}.ports"
 taken: set[int] = set()
+locks: list[int] = []
 
 
 def free_port(width: int = 1) -> int:
-    """A port that is free together with the next `width` - 1, for UDP and TCP on the loopback; never the same twice."""
+    """A port that is free together with the next `width` - 1, for UDP and TCP on the loopback; never the same twice.
+    The first of several is even."""
     while True:
         port = random.choice(RANGE)
+        if width > 1:
+            port -= port % 2
         ports = range(port, port + width)
-        if taken.intersection(ports):
+        if taken.intersection(ports) or not lock(port, width):
             continue
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             for number in ports:
@@ -33,3 +43,14 @@ def free_port(width: int = 1) -> int:
                         stack.enter_context(socket.socket(family, kind)).bind((host, number))
             taken.update(ports)
             return port
+
+
+def lock(port: int, width: int) -> bool:
+    """Takes the ports, unless another process has them."""
+    if not locks:
+        locks.append(os.open(LOCKS, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    try:
+        fcntl.lockf(locks[0], fcntl.LOCK_EX | fcntl.LOCK_NB, width, port)
+    except OSError:
+        return False
+    return True
