@@ -17,18 +17,18 @@ from switchboard_tests.chat.clock import Clock
 from switchboard_tests.chat.faults import KINDS, data_on_a_small_disk
 from switchboard_tests.chat.history import Held, History, Reader, Sent, check
 from switchboard_tests.chat.run import SETTINGS, Run
+from switchboard_tests.seeds import seed
 
 # Every kind of fault once, and the server is killed three times.
 FAULTS = int(os.environ.get("DEV_SWITCHBOARD_FAULTS", str(len(KINDS) + 2)))
 
 
 def test_nothing_is_lost_doubled_or_reordered(make_server):
-    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"DEV_SWITCHBOARD_SEED={seed}")
+    rng = random.Random(seed())
     server = make_server(SETTINGS, started=False)
 
     async def run(has_small_disk: bool) -> None:
-        everything = Run(server, clock, random.Random(seed), has_small_disk)
+        everything = Run(server, clock, rng, has_small_disk)
         await everything.write(FAULTS)
         found = await everything.violations()
         print(everything.summary())

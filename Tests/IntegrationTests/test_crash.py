@@ -12,6 +12,7 @@ import random
 
 from switchboard_tests.calls import GENEROUS, Pair, history, whole_stream
 from switchboard_tests.endpoint import Endpoint, client_id
+from switchboard_tests.seeds import seed
 
 CRASHES = int(os.environ.get("DEV_SWITCHBOARD_CRASHES", "50"))
 PAIRS = 4
@@ -31,9 +32,7 @@ async def leave_ringing(server, ann, ben) -> str:
 
 
 def test_a_killed_server_loses_nothing(make_server):
-    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"DEV_SWITCHBOARD_SEED={seed}")
-    rng = random.Random(seed)
+    rng = random.Random(seed())
     server = make_server(GENEROUS)
     people = server.users(2 * PAIRS)
     lonely = server.users(2 * CRASHES)

@@ -12,15 +12,15 @@ import random
 import socket
 
 from switchboard_tests.calls import GENEROUS, Pair, history, whole_stream
+from switchboard_tests.seeds import seed
+from switchboard_tests.waiting import TIMEOUT
 
 CUTS = int(os.environ.get("DEV_SWITCHBOARD_CUTS", "200"))
 PAIRS = 4
 
 
 def test_cut_connections_lose_nothing(make_server):
-    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"DEV_SWITCHBOARD_SEED={seed}")
-    rng = random.Random(seed)
+    rng = random.Random(seed())
     server = make_server(GENEROUS)
     people = server.users(2 * PAIRS)
 
@@ -65,7 +65,7 @@ def test_cut_connections_lose_nothing(make_server):
 def test_a_body_that_breaks_off_is_no_fault_of_the_server(make_server):
     server = make_server()
     head = b"POST /v1/sessions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as client:
         client.sendall(head + b'{"a"')
         client.shutdown(socket.SHUT_WR)
         assert client.recv(100).startswith(b"HTTP/1.1 400 ")

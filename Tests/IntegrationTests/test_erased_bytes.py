@@ -5,7 +5,6 @@ backup, or after crashes.
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import shutil
 import sqlite3
@@ -16,16 +15,11 @@ from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.conversations import direct, send
 from switchboard_tests.deletions import SECONDS, bytes_left, delete, erased, sign_up, user
 from switchboard_tests.endpoint import client_id
+from switchboard_tests.seeds import seed
 from switchboard_tests.server import Server, User
 from switchboard_tests.voice_messages import sent
 
 LIMITS = {"limits": {"friendRequestsPerHour": 10_000, "requestsPerMinute": 100_000, "callsPerMinute": 10_000}}
-
-
-def seeded() -> random.Random:
-    seed = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
-    print(f"DEV_SWITCHBOARD_SEED={seed}")
-    return random.Random(seed)
 
 
 def add_messages(server: Server, rng: random.Random, authors: list[tuple[User, str]], count: int) -> None:
@@ -71,7 +65,7 @@ def integrity(server: Server) -> str:
 
 
 def test_nothing_is_left_of_a_long_life(make_server, tmp_path):
-    rng = seeded()
+    rng = random.Random(seed())
     server = make_server(LIMITS)
     ann = user(server, sign_up(server, "Quendolin", device="Quendolinphone"))
     ben = user(server, sign_up(server, "Benedict"))
@@ -117,7 +111,7 @@ def test_nothing_is_left_of_a_long_life(make_server, tmp_path):
 
 def test_a_checkpoint_goes_on_after_kill_9(make_server):
     """The server is killed as soon as the database file changes: when the checkpoint after an erasure begins."""
-    rng = seeded()
+    rng = random.Random(seed())
     server = make_server()
     people = [user(server, sign_up(server, f"Zenobia{number}")) for number in range(2)]
     server.stop()

@@ -7,22 +7,21 @@ Prints its measurements (with pytest -s): memory per session, and the latency of
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import resource
 import time
 
-import httpx
 import pytest
 from switchboard_tests.idle_session import CONNECTING_AT_ONCE, IdleSession
 from switchboard_tests.processes import memory
+from switchboard_tests.seeds import seed
+from switchboard_tests.server import HTTP
+from switchboard_tests.waiting import TIMEOUT
 
 USERS = 250
 ENDPOINTS = 20
 CLOSED = 1000
 CHANGES = 3
-TIMEOUT = 60
-SEED = int(os.environ.get("DEV_SWITCHBOARD_SEED", random.randrange(1 << 32)))
 
 
 async def change_everybody(people) -> None:
@@ -34,7 +33,7 @@ async def change_everybody(people) -> None:
 
 
 async def scenario(server) -> None:
-    rng = random.Random(SEED)
+    rng = random.Random(seed())
     people = server.users(USERS)
     at_rest = memory(server.pid)
     sessions = [IdleSession(person) for person in people for _ in range(ENDPOINTS)]
@@ -60,8 +59,8 @@ async def scenario(server) -> None:
     await asyncio.wait_for(asyncio.gather(*(session.has(CHANGES) for session in kept)), TIMEOUT)
 
     errors = [error for session in kept for error in session.errors]
-    assert not errors, (SEED, len(errors), errors[:5])
-    assert all(len(session.changes) == CHANGES for session in kept), SEED
+    assert not errors, (len(errors), errors[:5])
+    assert all(len(session.changes) == CHANGES for session in kept)
     # The closed sessions are gone on the server too, and no others.
     deadline = time.monotonic() + TIMEOUT
     while live_sessions(server) != len(kept):
@@ -70,14 +69,14 @@ async def scenario(server) -> None:
     print(
         f"\n{len(sessions)} sessions opened in {opened:.1f} s, {per_session / 1024:.1f} KiB of server memory each; "
         f"{CLOSED} cut at once; the {len(kept)} others had all of {CHANGES * len(kept)} changes "
-        f"{time.monotonic() - cut_at:.1f} s later (seed {SEED})"
+        f"{time.monotonic() - cut_at:.1f} s later"
     )
     for session in kept:
         session.abort()
 
 
 def live_sessions(server) -> int:
-    for line in httpx.get(server.admin_url + "/metrics").text.splitlines():
+    for line in HTTP.get(server.admin_url + "/metrics").text.splitlines():
         if line.startswith("switchboard_realtime_sessions "):
             return int(float(line.split()[1]))
     raise AssertionError("the metrics do not count sessions")
