@@ -54,6 +54,28 @@ struct EndpointMachineTests {
         #expect(actions.count == 1, "nothing is delivered across the gap")
     }
 
+    @Test func aListenThatWasGivenUpDoesNotEndTheNextOne() {
+        var machine = machine()
+        _ = live(&machine)
+        var actions: [EndpointMachine.Action] = []
+        machine.listen("marks:c1", into: &actions)
+        machine.unlisten("marks:c1", into: &actions)
+        machine.listen("marks:c1", into: &actions)
+        #expect(
+            actions.sent == [
+                .listen(id: 3, stream: "marks:c1", after: nil), .unlisten(id: 4, stream: "marks:c1"),
+                .listen(id: 5, stream: "marks:c1", after: nil),
+            ])
+        actions = []
+        let problem = Problem(kind: .conflict, title: "", status: 409, detail: "stopped listening")
+        machine.receive(.failure(id: 3, problem), at: 1, into: &actions)
+        #expect(actions.isEmpty)
+        machine.receive(.result(id: 4, ResultFrame(frame: [])), at: 1, into: &actions)
+        machine.receive(.result(id: 5, ResultFrame(frame: [])), at: 1, into: &actions)
+        guard case .deliver("marks:c1", .listening)? = actions.last else { Issue.record("\(actions)"); return }
+        #expect(machine.streams["marks:c1"]?.phase == .open)
+    }
+
     @Test func repeatsARequestWhoseAnswerWasLost() {
         var machine = machine()
         _ = live(&machine)

@@ -57,6 +57,8 @@ extension EndpointMachine {
     mutating func unlisten(_ stream: String, into actions: inout [Action]) {
         guard let listening = streams.removeValue(forKey: stream) else { return }
         guard isLive, listening.phase != .inactive else { return }
+        // The server refuses a `listen` that it has not carried out yet: that says nothing of a later one.
+        for case (let id, .listen(stream)) in purposes { purposes[id] = nil }
         let id = makeID()
         purposes[id] = .unlisten
         actions.append(.send(.unlisten(id: id, stream: stream)))
