@@ -2,10 +2,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP proxy that closes every connection on demand, with all data in transit in both directions.
+/// A TCP proxy that closes every connection on demand, with all data in transit in both directions, and can hold back what
+/// streams tell.
 final class CuttingProxy: Sendable {
     private let listener: any Channel
     private let connections: Connections
+    private let isHoldingStreams: Flag
 
     private final class Connections: Sendable {
         let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
@@ -24,8 +26,8 @@ final class CuttingProxy: Sendable {
     ///
     /// - Parameter roundTrip: how much later a response comes.
     init(to target: Int, roundTrip: TimeAmount = .zero) async throws {
-        let connections = Connections()
-        self.connections = connections
+        let (connections, isHoldingStreams) = (Connections(), Flag())
+        (self.connections, self.isHoldingStreams) = (connections, isHoldingStreams)
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { client in
@@ -37,13 +39,17 @@ final class CuttingProxy: Sendable {
                         connections.add(server)
                         let delay = TimeAmount.nanoseconds(roundTrip.nanoseconds / 2)
                         try client.pipeline.syncOperations.addHandler(Relaying(to: server, after: delay))
-                        try server.pipeline.syncOperations.addHandler(Relaying(to: client, after: delay))
+                        try server.pipeline.syncOperations.addHandlers(
+                            StreamFilter(isHoldingStreams), Relaying(to: client, after: delay))
                         client.setOption(.autoRead, value: true).whenComplete { _ in }
                         server.setOption(.autoRead, value: true).whenComplete { _ in }
                     }
             }
             .bind(host: "127.0.0.1", port: 0).get()
     }
+
+    /// From now on, the frames of streams do not arrive; responses do.
+    func holdStreams() { isHoldingStreams.value.withLock { $0 = true } }
 
     /// Closes every connection.
     func cut() {

@@ -93,16 +93,19 @@ extension Messages {
     ///
     /// - Parameter number: The number of the last message that was on the screen.
     public func markRead(upTo number: Int) async throws {
-        let _: Nothing = try await realtime.request(
-            "conversations.mark", Mark(conversation: await realtime.resolve(conversation), read: number))
+        try await mark(Mark(conversation: await realtime.resolve(conversation), read: number))
     }
 
     /// Shows the others that the messages up to a number have arrived on a device of the user's. The mark only rises.
     ///
     /// - Parameter number: The number of the last message that has arrived, such as that of ``InboxRow/lastMessage``.
     public func markDelivered(upTo number: Int) async throws {
-        let _: Nothing = try await realtime.request(
-            "conversations.mark", Mark(conversation: await realtime.resolve(conversation), delivered: number))
+        try await mark(Mark(conversation: await realtime.resolve(conversation), delivered: number))
+    }
+
+    private func mark(_ mark: Mark) async throws {
+        let marks: ReadMarks = try await realtime.request("conversations.mark", mark)
+        await realtime.keep(.marks(marks), in: mark.conversation)
     }
 
     /// The former texts of a message, the oldest first; a deleted message has none.
@@ -206,7 +209,7 @@ extension Messages {
 
     private func change(_ name: String, _ params: some Encodable & Sendable) async throws -> Conversation {
         let result: ConversationResult = try await realtime.request(name, params)
-        await realtime.keep(result)
+        await realtime.keep(.conversation(result), in: result.conversation.id)
         return result.conversation
     }
 }

@@ -7,8 +7,14 @@ import Testing
 /// server has.
 struct ConversationStateProperties {
     @Test(arguments: Array(0..<600) + [9173])
-    func anyOrderEndsInTheSameState(seed: UInt64) {
-        var run = Run(seed: seed)
+    func anyOrderEndsInTheSameState(seed: UInt64) { check(Run(seed: seed), seed) }
+
+    /// Responses bring some of the messages before the stream does, or while it is broken.
+    @Test(arguments: 0..<400)
+    func responsesMayBeFirst(seed: UInt64) { check(Run(seed: seed, acknowledges: true), seed) }
+
+    private func check(_ start: Run, _ seed: UInt64) {
+        var run = start
         for _ in 0..<150 { run.step() }
         run.settle()
         let (state, server) = (run.state, run.server)
@@ -46,12 +52,18 @@ struct ConversationStateProperties {
         private var isListening = false
         private var published = 0
         private var listens = 0
+        private let acknowledges: Bool
 
-        init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+        init(seed: UInt64, acknowledges: Bool = false) {
+            random = SeededGenerator(seed: seed)
+            self.acknowledges = acknowledges
+        }
 
         mutating func step() {
             switch Int.random(in: 0..<100, using: &random) {
-            case 0..<30: server.send("m\(server.sequence)", isSeen: Int.random(in: 0..<5, using: &random) > 0)
+            case 0..<30:
+                server.send("m\(server.sequence)", isSeen: Int.random(in: 0..<5, using: &random) > 0)
+                acknowledge()
             case 30..<40: server.edit(anyNumber(), Bool.random(using: &random) ? "e\(server.sequence)" : nil)
             case 40..<43: server.rename("n\(server.sequence)")
             case 43..<46: server.join(["ann", "ben", "cleo"].randomElement(using: &random) ?? "ann")
@@ -77,6 +89,13 @@ struct ConversationStateProperties {
         }
 
         private mutating func anyNumber() -> Int { Int.random(in: 1...max(1, server.last), using: &random) }
+
+        private mutating func acknowledge() {
+            guard acknowledges, let sent = server.seen(server.last...server.last).first,
+                Bool.random(using: &random)
+            else { return }
+            state.acknowledge(sent)
+        }
 
         private mutating func readPage() {
             let first = anyNumber()

@@ -90,6 +90,22 @@ struct ConversationStoreTests {
         #expect(try !store.loadEarlier(than: 1, limit: 15, into: &state))
     }
 
+    @Test func whatAResponseHasBroughtIsThereBeforeItsFrame() throws {
+        let store = try ConversationStore(path: nil)
+        var server = ModelConversation()
+        for index in 0..<3 { server.send("m\(index)") }
+        var state = ConversationState(id: server.id)
+        let (snapshot, position) = server.snapshot(window: 10)
+        state.apply(snapshot, at: position)
+        var mine = try #require(state.messages[3])
+        (mine.number, mine.version, mine.textVersion, mine.text) = (4, mine.version + 1, mine.version + 1, "mine")
+        state.keep(mine)
+        try store.save(state, state.takeChanges())
+        let loaded = try #require(try store.conversation("c1", limit: 10))
+        #expect(loaded.messages.keys.sorted() == [1, 2, 3, 4] && loaded.ranges == state.ranges)
+        #expect(loaded.ranges.last?.last == 3 && loaded.position == state.position)
+    }
+
     @Test func aReplacedConversationHasNothingOfBefore() throws {
         let store = try ConversationStore(path: nil)
         var state = try fill(store)

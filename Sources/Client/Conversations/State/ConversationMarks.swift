@@ -151,6 +151,22 @@ struct MarksState: Hashable, Sendable {
         changes.own.insert(own.number)
     }
 
+    /// Takes a reaction of the user's that a response has acknowledged. The note keeps its counter, so that the stream's
+    /// replaces it.
+    mutating func acknowledge(_ emoji: String, isOn: Bool, on number: Int) {
+        var note = marks.own[number] ?? OwnMessage(number: number, starred: false, reacted: [], counter: 0)
+        guard note.reacted.contains(emoji) != isOn else { return }
+        note.reacted.removeAll { $0 == emoji }
+        if isOn { note.reacted.append(emoji) }
+        marks.own[number] = note
+        changes.own.insert(number)
+    }
+
+    mutating func acknowledge(_ read: ReadMarks) {
+        keep(.mine(read: read.read, delivered: read.delivered))
+        changes.head = true
+    }
+
     private mutating func keep(_ row: MarksRow) {
         switch row {
         case .mine(let read, let delivered):

@@ -250,6 +250,24 @@ extension ConversationState {
         conversation?.lastSentAt = message.sentAt
     }
 
+    /// Takes a message that a response has acknowledged. Only the number after the newest range extends it: before a higher
+    /// one there may be others, which the stream brings.
+    mutating func acknowledge(_ message: Message) {
+        keep(message)
+        guard position != nil, let last = ranges.last?.last, message.number == last + 1, newestStart ?? 0 <= last else {
+            return
+        }
+        ranges.extendLast(to: message.number)
+        changes.head = true
+    }
+
+    /// The user has read up to a message, which also ends ``Membership/markedUnread``.
+    mutating func acknowledge(_ marks: ReadMarks) {
+        guard let before = membership else { return }
+        membership?.acknowledge(marks)
+        if membership != before { changes.head = true }
+    }
+
     /// Removes the texts that have disappeared.
     mutating func expire(at now: Date) {
         for (number, message) in messages where message.expiry.map({ $0 <= now }) ?? false {

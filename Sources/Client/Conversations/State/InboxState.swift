@@ -127,6 +127,25 @@ struct InboxState: Hashable, Sendable {
         return shown
     }
 
+    /// Takes what a response has acknowledged. The row keeps its counter, so that the stream's replaces it.
+    mutating func acknowledge(_ acknowledgement: Acknowledgement, in id: ConversationID, by owner: UserID) {
+        guard let held = rows[id] else {
+            guard case .created(let result) = acknowledgement else { return }
+            keep(InboxRow(result, by: owner, activity: newestActivity))
+            return
+        }
+        guard held.gone != true else { return }
+        var row = held
+        row.acknowledge(acknowledgement)
+        let hasNewer = row.lastMessage?.number ?? 0 > held.lastMessage?.number ?? 0
+        if hasNewer, let newestActivity { row.activity = newestActivity }
+        guard row != held else { return }
+        rows[id] = row
+        changes.rows.insert(id)
+    }
+
+    private var newestActivity: Int? { rows.values.lazy.compactMap(\.activity).max() }
+
     mutating func keep(_ row: InboxRow) {
         if let held = rows[row.id], held.counter >= row.counter { return }
         rows[row.id] = row
@@ -140,4 +159,49 @@ extension InboxRow {
     }
 
     var isUnread: Bool { unread ?? 0 > 0 || membership?.markedUnread == true }
+
+    /// Of a conversation that the user has created.
+    fileprivate init(_ result: ConversationResult, by owner: UserID, activity: Int?) {
+        let person = result.conversation.kind == .direct ? result.people.first { $0.id != owner } : nil
+        self.init(
+            id: result.conversation.id, conversation: result.conversation, membership: result.membership,
+            person: person, unread: 0, mentions: 0, counter: 0, activity: activity)
+    }
+
+    fileprivate mutating func acknowledge(_ acknowledgement: Acknowledgement) {
+        switch acknowledgement {
+        case .message(let message), .reaction(_, _, let message):
+            let (number, version) = (lastMessage?.number ?? 0, lastMessage?.version ?? 0)
+            guard message.number > number || (message.number == number && message.version > version) else { return }
+            lastMessage = message
+            if let last = conversation?.lastNumber, last >= message.number { return }
+            conversation?.lastNumber = message.number
+            conversation?.lastSentAt = message.sentAt
+        case .membership(let document): keep(document)
+        case .conversation(let result), .created(let result):
+            if conversation?.version ?? 0 <= result.conversation.version { conversation = result.conversation }
+            keep(result.membership)
+        case .marks(let marks):
+            membership?.acknowledge(marks)
+            if marks.read >= lastKnown { (unread, mentions) = (0, 0) }
+        case .cleared(let number, let isOffTheList):
+            guard lastKnown <= number ?? .max else { return }
+            (lastMessage, unread, mentions) = (nil, 0, 0)
+            if isOffTheList { gone = true }
+        case .own, .hidden: break
+        }
+    }
+
+    private var lastKnown: Int { max(conversation?.lastNumber ?? 0, lastMessage?.number ?? 0) }
+
+    private mutating func keep(_ document: Membership) {
+        if membership?.version ?? 0 <= document.version { membership = document }
+    }
+}
+
+extension Membership {
+    mutating func acknowledge(_ marks: ReadMarks) {
+        guard marks.read > read ?? 0 else { return }
+        (read, markedUnread) = (marks.read, false)
+    }
 }

@@ -14,13 +14,31 @@ struct ConversationHead: Codable, Hashable, Sendable {
 
     init() {}
 
+    /// The documents and the position, without members, people, messages and ranges.
+    func documents(of id: ConversationID) -> ConversationState {
+        var state = ConversationState(id: id)
+        (state.conversation, state.membership) = (conversation, membership)
+        (state.start, state.newestStart) = (start, newestStart)
+        state.hasMoreMembers = hasMoreMembers
+        if let epoch, let sequence { state.position = StreamPosition(epoch: epoch, sequence: sequence) }
+        return state
+    }
+
+    /// The newest range, and the sequence as of which it is.
+    var newestRange: (numbers: ClosedRange<Int>, asOf: Int)? {
+        if let newest = range(newest) { return (newest, Int(sequence ?? 0)) }
+        return stored.compactMap { range($0) }.max { $0.upperBound < $1.upperBound }.map { ($0, 0) }
+    }
+
     /// Takes what a state holds; what was stored before stays stored.
     mutating func update(from state: ConversationState) {
         conversation = state.conversation
         membership = state.membership
         epoch = state.position?.epoch
         sequence = state.position?.sequence
-        newest = state.position == nil ? nil : state.ranges.last.map { [$0.first, $0.last] }
+        newest = state.ranges.last.flatMap { range in
+            state.position.flatMap { range.asOf >= Int($0.sequence) ? [range.first, range.last] : nil }
+        }
         start = state.start
         newestStart = state.newestStart
         hasMoreMembers = state.hasMoreMembers

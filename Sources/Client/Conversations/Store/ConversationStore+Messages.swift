@@ -7,26 +7,21 @@ extension ConversationStore {
     func conversation(_ id: ConversationID, limit: Int) throws -> ConversationState? {
         try database.read { database in
             guard let head = try head(of: id, database) else { return nil }
-            var state = ConversationState(id: id)
-            (state.conversation, state.membership) = (head.conversation, head.membership)
-            (state.start, state.newestStart) = (head.start, head.newestStart)
-            state.hasMoreMembers = head.hasMoreMembers
+            var state = head.documents(of: id)
             for data in try Data.fetchAll(
                 database, sql: "SELECT json FROM members WHERE conversation = ?", arguments: [id.rawValue])
             {
                 state.keep(try StoredJSON.decode(ConversationMember.self, data))
             }
-            if let epoch = head.epoch, let sequence = head.sequence {
-                state.position = StreamPosition(epoch: epoch, sequence: sequence)
-                state.completeSince = Int(sequence)
+            if let position = state.position {
+                state.completeSince = Int(position.sequence)
                 state.resume()
             }
-            let newest =
-                range(head.newest) ?? head.stored.compactMap { range($0) }.max { $0.upperBound < $1.upperBound }
-            if let newest {
-                let asOf = head.newest == nil ? 0 : Int(head.sequence ?? 0)
-                try load(newest, asOf: asOf, limit: limit, into: &state, database)
+            let newest = head.newestRange
+            if let (numbers, asOf) = newest {
+                try load(numbers, asOf: asOf, limit: limit, into: &state, database)
             }
+            try loadSent(after: newest?.numbers.upperBound ?? 0, limit: limit, into: &state, database)
             try loadPeople(into: &state, database)
             _ = state.takeChanges()
             return state
@@ -47,47 +42,49 @@ extension ConversationStore {
     }
 
     func save(_ state: ConversationState, _ changes: StateChanges) throws {
+        try database.write { try save(state, changes, $0) }
+    }
+
+    func save(_ state: ConversationState, _ changes: StateChanges, _ database: Database) throws {
         let id = state.id.rawValue
-        try database.write { database in
-            if changes.isReplaced {
-                for table in ["messages", "members"] {
-                    try database.execute(sql: "DELETE FROM \(table) WHERE conversation = ?", arguments: [id])
-                }
+        if changes.isReplaced {
+            for table in ["messages", "members"] {
+                try database.execute(sql: "DELETE FROM \(table) WHERE conversation = ?", arguments: [id])
             }
-            for number in changes.messages {
-                if let message = state.messages[number] {
-                    try database.execute(
-                        sql: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
-                        arguments: [
-                            id, number, try StoredJSON.encode(message), message.expiry.map(Self.milliseconds),
-                        ])
-                } else {
-                    try database.execute(
-                        sql: "DELETE FROM messages WHERE conversation = ? AND number = ?", arguments: [id, number])
-                }
-            }
-            if changes.removedBefore > 0 {
-                try database.execute(
-                    sql: "DELETE FROM messages WHERE conversation = ? AND number < ?",
-                    arguments: [id, changes.removedBefore])
-            }
-            for user in changes.members {
-                guard let member = state.members[user] else { continue }
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO members VALUES (?, ?, ?)",
-                    arguments: [id, user.rawValue, try StoredJSON.encode(member)])
-            }
-            for user in changes.people {
-                guard let person = state.people[user] else { continue }
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO people VALUES (?, ?)",
-                    arguments: [user.rawValue, try StoredJSON.encode(person)])
-            }
-            var head = changes.isReplaced ? ConversationHead() : try head(of: state.id, database) ?? ConversationHead()
-            if changes.removedBefore > 0 { head.remove(below: changes.removedBefore) }
-            head.update(from: state)
-            try save(head, of: state.id, database)
         }
+        for number in changes.messages {
+            if let message = state.messages[number] {
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
+                    arguments: [
+                        id, number, try StoredJSON.encode(message), message.expiry.map(Self.milliseconds),
+                    ])
+            } else {
+                try database.execute(
+                    sql: "DELETE FROM messages WHERE conversation = ? AND number = ?", arguments: [id, number])
+            }
+        }
+        if changes.removedBefore > 0 {
+            try database.execute(
+                sql: "DELETE FROM messages WHERE conversation = ? AND number < ?",
+                arguments: [id, changes.removedBefore])
+        }
+        for user in changes.members {
+            guard let member = state.members[user] else { continue }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO members VALUES (?, ?, ?)",
+                arguments: [id, user.rawValue, try StoredJSON.encode(member)])
+        }
+        for user in changes.people {
+            guard let person = state.people[user] else { continue }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO people VALUES (?, ?)",
+                arguments: [user.rawValue, try StoredJSON.encode(person)])
+        }
+        var head = changes.isReplaced ? ConversationHead() : try head(of: state.id, database) ?? ConversationHead()
+        if changes.removedBefore > 0 { head.remove(below: changes.removedBefore) }
+        head.update(from: state)
+        try save(head, of: state.id, database)
     }
 
     /// Removes what the user does not see any more of a conversation that is not open.
@@ -98,16 +95,6 @@ extension ConversationStore {
                 sql: "DELETE FROM messages WHERE conversation = ? AND number < ?", arguments: [id.rawValue, number])
             head.remove(below: number)
             try save(head, of: id, database)
-        }
-    }
-
-    /// Removes messages of a conversation that is not open.
-    func remove(_ numbers: [Int], of id: ConversationID) throws {
-        try database.write { database in
-            for number in numbers {
-                try database.execute(
-                    sql: "DELETE FROM messages WHERE conversation = ? AND number = ?", arguments: [id.rawValue, number])
-            }
         }
     }
 
@@ -140,7 +127,7 @@ extension ConversationStore {
         }
     }
 
-    private func head(of id: ConversationID, _ database: Database) throws -> ConversationHead? {
+    func head(of id: ConversationID, _ database: Database) throws -> ConversationHead? {
         try Data.fetchOne(database, sql: "SELECT json FROM conversations WHERE id = ?", arguments: [id.rawValue])
             .map { try StoredJSON.decode(ConversationHead.self, $0) }
     }
@@ -170,6 +157,17 @@ extension ConversationStore {
         let first = messages.count == limit ? messages.last?.number : nil
         state.ranges.insert(
             HeldRange(first: first ?? numbers.lowerBound, last: numbers.upperBound, asOf: asOf))
+    }
+
+    /// Loads messages that responses have brought, such as to one's own, before the stream has told their place.
+    private func loadSent(
+        after number: Int, limit: Int, into state: inout ConversationState, _ database: Database
+    ) throws {
+        let rows = try Data.fetchAll(
+            database,
+            sql: "SELECT json FROM messages WHERE conversation = ? AND number > ? ORDER BY number DESC LIMIT ?",
+            arguments: [state.id.rawValue, number, limit])
+        for row in rows { state.keep(try StoredJSON.decode(Message.self, row)) }
     }
 
     private func loadPeople(into state: inout ConversationState, _ database: Database) throws {

@@ -62,20 +62,22 @@ extension ConversationStore {
     }
 
     func save(_ state: InboxState, _ changes: InboxState.Changes) throws {
+        try database.write { try save(state, changes, $0) }
+    }
+
+    func save(_ state: InboxState, _ changes: InboxState.Changes, _ database: Database) throws {
         let head = InboxHead(
             epoch: state.position?.epoch, sequence: state.position?.sequence, boundary: state.boundary,
             nextCursor: state.nextCursor, unreadBelow: state.unreadBelow)
-        try database.write { database in
-            if changes.isReplaced { try database.execute(sql: "DELETE FROM inbox") }
-            for id in changes.rows {
-                guard let row = state.rows[id] else { continue }
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO inbox VALUES (?, ?)",
-                    arguments: [id.rawValue, try StoredJSON.encode(row)])
-            }
+        if changes.isReplaced { try database.execute(sql: "DELETE FROM inbox") }
+        for id in changes.rows {
+            guard let row = state.rows[id] else { continue }
             try database.execute(
-                sql: "INSERT OR REPLACE INTO heads VALUES ('inbox', ?)", arguments: [try StoredJSON.encode(head)])
+                sql: "INSERT OR REPLACE INTO inbox VALUES (?, ?)",
+                arguments: [id.rawValue, try StoredJSON.encode(row)])
         }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO heads VALUES ('inbox', ?)", arguments: [try StoredJSON.encode(head)])
     }
 }
 
@@ -103,8 +105,13 @@ extension ConversationStore {
         if count == entries.count { sounds.keepOnly(Set(entries.compactMap(\.storedSound?.name))) }
     }
 
-    func save(_ queue: WriteQueue, _ changes: WriteQueue.Changes) throws {
+    /// Stores the queue, with what the server has made of the entries that are removed: in one transaction, so that either
+    /// of the two is there in another run.
+    func save(
+        _ queue: WriteQueue, _ changes: WriteQueue.Changes, with acknowledged: AcknowledgedChanges? = nil
+    ) throws {
         try writeDurably { database in
+            if let acknowledged { try save(acknowledged, database) }
             for id in changes.removed { try database.execute(sql: "DELETE FROM entries WHERE id = ?", arguments: [id]) }
             for id in changes.stored {
                 guard let entry = queue.entry(id) else { continue }

@@ -11,7 +11,8 @@ extension RealtimeEndpoint {
         guard let conversation = messaging.open[id] else { return nil }
         let state = conversation.state
         let entries = messaging.queue.entries(in: id)
-        guard state.conversation != nil || conversation.problem != nil || !entries.isEmpty else { return nil }
+        guard state.conversation != nil || conversation.problem != nil || !entries.isEmpty || !state.messages.isEmpty
+        else { return nil }
         let run = conversation.run
         let isNewest = run?.isNewest ?? true
         var shown = Messages.State(

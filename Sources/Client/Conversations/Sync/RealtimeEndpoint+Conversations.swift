@@ -46,9 +46,10 @@ extension RealtimeEndpoint {
     }
 
     func listen(to id: ConversationID) {
-        guard let conversation = messaging.open[id], !conversation.state.isWithoutStream, !id.isProvisional else {
-            return
-        }
+        // Of a stream that is open nothing is resumed: another reader has come.
+        guard let conversation = messaging.open[id], !conversation.isOpen, !conversation.state.isWithoutStream,
+            !id.isProvisional
+        else { return }
         if conversation.state.position == nil { loadStored(conversation) }
         conversation.state.resume()
         let (stream, position) = (StreamName.conversation(id), conversation.state.resumption)
@@ -119,21 +120,12 @@ extension RealtimeEndpoint {
         do {
             let result: ConversationResult = try await request("conversations.get", ["conversation": id])
             guard let conversation = messaging.open[id] else { return }
-            keep(result)
+            keep(.conversation(result), in: id)
             try await read(.newest, of: conversation, limit: nil)
         } catch {
             messaging.open[id]?.problem = (error as? SwitchboardError)?.problem
             if let conversation = messaging.open[id] { changed(conversation) }
         }
-    }
-
-    /// Takes the documents of a response.
-    func keep(_ result: ConversationResult) {
-        guard let conversation = messaging.open[result.conversation.id] else { return }
-        conversation.state.keep(result.conversation)
-        conversation.state.keep(result.membership)
-        for person in result.people { conversation.state.keep(person) }
-        changed(conversation)
     }
 
     /// Asks for the profiles of authors who are no members any more: pages have none.

@@ -17,9 +17,11 @@ extension RealtimeEndpoint {
     /// What the app sees; nil if nothing is known yet.
     func inboxState() -> Conversations.State? {
         let inbox = messaging.inbox.applying(messaging.queue.entries)
-        guard inbox.position != nil || messaging.queue.entries.contains(where: { $0.kind == .create }) else {
-            return nil
-        }
+        // Without a position, what was created here is known.
+        guard
+            inbox.position != nil || !inbox.rows.isEmpty
+                || messaging.queue.entries.contains(where: { $0.kind == .create })
+        else { return nil }
         var unsent: [ConversationID: Int] = [:]
         for entry in messaging.queue.entries where entry.isMessage { unsent[entry.conversation, default: 0] += 1 }
         var state = Conversations.State(
@@ -77,7 +79,8 @@ extension RealtimeEndpoint {
     /// Rows say what became of one's own messages and memberships.
     private func concern(_ rows: [InboxRow]) {
         for row in rows {
-            if let message = row.lastMessage { saw([message]) }
+            // The beginning of a text says less than the response, which brings all of it.
+            if let message = row.lastMessage, message.isCut != true { saw([message]) }
             guard let conversation = messaging.open[row.id], let membership = row.membership else { continue }
             conversation.state.keep(membership)
             if conversation.state.isWithoutStream, membership.state != .left {
@@ -107,7 +110,7 @@ extension RealtimeEndpoint {
         inboxChanged()
     }
 
-    private func readTotals() async throws {
+    func readTotals() async throws {
         let page: InboxPage = try await request("inbox.list", Paging(limit: 1))
         guard page.position?.epoch == messaging.inbox.position?.epoch else { return }
         messaging.inbox.count(page.totals)

@@ -27,39 +27,9 @@ extension RealtimeEndpoint {
         dropHidden(conversation)
     }
 
-    func keep(_ own: OwnMessage, in id: ConversationID) {
-        guard let conversation = messaging.open[resolve(id)] else { return }
-        keep([own], of: conversation)
-        changed(conversation)
-    }
-
-    func keep(_ membership: Membership, in id: ConversationID) {
-        guard let conversation = messaging.open[resolve(id)] else { return }
-        conversation.state.keep(membership)
-        changed(conversation)
-    }
-
     func keep(_ messages: [Message], in id: ConversationID) {
         guard let conversation = messaging.open[resolve(id)] else { return }
         for message in messages { conversation.state.keep(message) }
-        changed(conversation)
-    }
-
-    /// The user has deleted a message for themselves.
-    func hide(_ number: Int, in id: ConversationID) {
-        guard let conversation = messaging.open[id] else {
-            return cache { try $0.remove([number], of: id) }
-        }
-        conversation.state.hide([number])
-        changed(conversation)
-    }
-
-    /// The user has deleted everything for themselves up to a number; nil for all so far.
-    func clear(_ id: ConversationID, upTo number: Int?) {
-        guard let conversation = messaging.open[id] else {
-            return cache { try $0.remove(before: number.map { $0 + 1 } ?? .max, of: id) }
-        }
-        conversation.state.remove(before: (number ?? conversation.state.conversation?.lastNumber ?? 0) + 1)
         changed(conversation)
     }
 

@@ -39,7 +39,7 @@ extension RealtimeEndpoint {
     /// The newest draft that is known here.
     private func newestDraft(in id: ConversationID) -> Draft? {
         var drafts = [
-            messaging.open[id]?.state.membership?.draft, messaging.inbox.rows[id]?.membership?.draft,
+            held(id)?.membership?.draft, messaging.inbox.rows[id]?.membership?.draft,
         ].compactMap(\.self)
         for entry in messaging.queue.entries(in: id) where entry.failure == nil {
             if case .draft(let draft)? = entry.membership { drafts.append(draft) }
@@ -47,13 +47,18 @@ extension RealtimeEndpoint {
         return drafts.max { $0.revision < $1.revision }
     }
 
+    /// What is held of a conversation, or stored of one that nobody reads now: without members and messages then.
+    private func held(_ id: ConversationID) -> ConversationState? {
+        messaging.open[id]?.state ?? (try? messaging.store?.documents(of: id))
+    }
+
     /// Deletes everything for the user that is known of the conversation here.
     func clear(_ kind: WriteEntry.Kind, in id: ConversationID) async throws {
         _ = try await owner()
         let (id, time) = (resolve(id), wallClock)
-        let open = messaging.open[id]
+        let held = held(id)
         let numbers = [
-            open?.state.conversation?.lastNumber, open?.state.ranges.last?.last,
+            held?.conversation?.lastNumber, held?.ranges.last?.last,
             messaging.inbox.rows[id]?.conversation?.lastNumber, messaging.inbox.rows[id]?.lastMessage?.number,
         ]
         // What came later was not seen; where nothing is known, it is all that there is.

@@ -46,14 +46,19 @@ extension RealtimeEndpoint {
     private struct MembershipResult: Decodable, Sendable { var membership: Membership }
 
     /// Changes the queue: what has changed is stored before anybody sees it, or not at all.
+    ///
+    /// - Parameter acknowledged: what is stored with that.
     func changeQueue<Result>(
-        in id: ConversationID?, _ change: (inout WriteQueue) throws(SwitchboardError) -> Result
+        in id: ConversationID?, with acknowledged: AcknowledgedChanges? = nil,
+        _ change: (inout WriteQueue) throws(SwitchboardError) -> Result
     ) throws(SwitchboardError) -> Result {
         let before = messaging.queue
         do {
             let result = try change(&messaging.queue)
             let changes = messaging.queue.takeChanges()
-            if !changes.isEmpty { try messaging.store?.save(messaging.queue, changes) }
+            if !changes.isEmpty || acknowledged != nil {
+                try messaging.store?.save(messaging.queue, changes, with: acknowledged)
+            }
             showQueue(in: id)
             return result
         } catch {
@@ -73,23 +78,33 @@ extension RealtimeEndpoint {
         do {
             let ready = try changeQueue(in: nil) { queue in queue.next(at: now, wallClock: wallClock) }
             // The tasks begin in this order, on the actor.
-            for entry in ready { Task { complete(entry, await send(entry), for: owner) } }
+            for entry in ready {
+                Task {
+                    let (outcome, acknowledged) = await send(entry)
+                    complete(entry, outcome, acknowledging: acknowledged, for: owner)
+                }
+            }
         } catch {
             options.logger?.error("the queue of messages cannot be stored", metadata: ["error": "\(error)"])
         }
         setQueueTimer()
     }
 
-    private func complete(_ entry: WriteEntry, _ outcome: WriteQueue.Outcome, for owner: UserID) {
+    private func complete(
+        _ entry: WriteEntry, _ outcome: WriteQueue.Outcome, acknowledging acknowledged: [Acknowledgement],
+        for owner: UserID
+    ) {
         guard messaging.owner == owner else { return }
-        if case .done(let message) = outcome, let conversation = messaging.open[entry.conversation] {
-            conversation.state.keep(message)
-            changed(conversation)
-        }
+        // A creation acknowledges the conversation that it has made.
+        let id = if case .created(let created) = outcome { created } else { entry.conversation }
         do {
-            try changeQueue(in: entry.conversation) { queue in queue.complete(entry.id, outcome, at: now) }
+            try changeQueue(in: entry.conversation, with: hold(acknowledged, in: id)) { queue in
+                queue.complete(entry.id, outcome, at: now)
+            }
+            show(acknowledged, in: id)
         } catch {
             // It is sent again, with the same client id.
+            if !acknowledged.isEmpty { messaging.isCacheBroken = true }
             messaging.queue.complete(entry.id, .unanswered, at: now)
             options.logger?.error("the queue of messages cannot be stored", metadata: ["error": "\(error)"])
         }
@@ -101,7 +116,12 @@ extension RealtimeEndpoint {
     func saw(_ messages: [Message]) {
         guard let owner = messaging.owner else { return }
         for message in messages where message.author == owner && messaging.queue.send(message.clientID) != nil {
-            _ = try? changeQueue(in: message.conversation) { queue in queue.saw(message) }
+            let acknowledged = hold([.message(message)], in: message.conversation)
+            do {
+                _ = try changeQueue(in: message.conversation, with: acknowledged) { queue in queue.saw(message) }
+            } catch {
+                messaging.isCacheBroken = true
+            }
         }
     }
 
@@ -119,65 +139,76 @@ extension RealtimeEndpoint {
         )
     }
 
+    /// What became of an entry, and what the response says of it.
+    private typealias Sent = (outcome: WriteQueue.Outcome, acknowledged: [Acknowledgement])
+
     /// Sends an entry and tells what became of it.
-    private func send(_ entry: WriteEntry) async -> WriteQueue.Outcome {
+    private func send(_ entry: WriteEntry) async -> Sent {
         do {
             return try await carryOut(entry)
         } catch SwitchboardError.refused(let problem) {
             let isPermanent = problem.status < 500 && ![401, 408, 429].contains(problem.status)
-            return isPermanent ? .refused(problem) : .later(problem, after: problem.retryAfter?.milliseconds)
+            return (isPermanent ? .refused(problem) : .later(problem, after: problem.retryAfter?.milliseconds), [])
         } catch {
-            return .unanswered
+            return (.unanswered, [])
         }
     }
 
-    private func carryOut(_ entry: WriteEntry) async throws -> WriteQueue.Outcome {
+    private func carryOut(_ entry: WriteEntry) async throws -> Sent {
         let id = entry.conversation
         switch entry.kind {
-        case .send, .forward, .react, .removeReaction, .edit, .delete: return .done(try await message(of: entry))
-        case .voice: return .done(try await voiceMessage(of: entry))
-        case .schedule, .reschedule, .sendNow, .unschedule: return try await carryOutScheduled(entry)
+        case .send, .forward, .edit, .delete: return Self.done(try await message(of: entry))
+        case .react, .removeReaction:
+            let message = try await message(of: entry)
+            return (.done(message), [.reaction(entry.emoji ?? "", isOn: entry.kind == .react, to: message)])
+        case .voice: return Self.done(try await voiceMessage(of: entry))
+        case .schedule, .reschedule, .sendNow, .unschedule:
+            let outcome = try await carryOutScheduled(entry)
+            if case .done(let message) = outcome { return Self.done(message) }
+            return (outcome, [])
         case .membership:
             guard let change = entry.membership else { break }
             let result: MembershipResult = try await request(
                 "members.updateMe", MembershipRequest(conversation: id, change: change))
-            keep(result.membership, in: id)
+            return (.finished, [.membership(result.membership)])
         case .listen:
             let result: OwnResult = try await request(
                 "messages.listen", Getting(conversation: id, number: number(of: entry.target)))
-            keep(result.own, in: id)
+            return (.finished, [.own(result.own)])
         case .create:
             let result: ConversationResult = try await request(
                 "conversations.create",
                 Creating(
                     clientID: entry.clientID, kind: entry.creation?.kind ?? .group, members: entry.creation?.members,
                     name: entry.creation?.name))
-            return .created(result.conversation.id)
+            return (.created(result.conversation.id), [.created(result)])
         case .star, .unstar:
             let result: OwnResult = try await request(
                 entry.kind == .star ? "messages.star" : "messages.unstar",
                 Getting(conversation: id, number: number(of: entry.target)))
-            keep(result.own, in: id)
+            return (.finished, [.own(result.own)])
         case .pin, .unpin:
             let result: ConversationResult = try await request(
                 entry.kind == .pin ? "messages.pin" : "messages.unpin",
                 Getting(conversation: id, number: number(of: entry.target)))
-            keep(result)
+            return (.finished, [.conversation(result)])
         case .hide:
             let number = try number(of: entry.target)
             let _: Nothing = try await request(
                 "messages.delete", Deleting(conversation: id, number: MessageReference(.number(number)), for: "me"))
-            hide(number, in: id)
+            return (.finished, [.hidden(number)])
         case .clear:
             let _: Nothing = try await request("conversations.clear", Clearing(conversation: id, upTo: entry.upTo))
-            clear(id, upTo: entry.upTo)
+            return (.finished, [.cleared(upTo: entry.upTo, isOffTheList: false)])
         case .deleteForMe:
             let _: Nothing = try await request(
                 "conversations.delete", Clearing(conversation: id, upTo: entry.upTo, for: "me"))
-            clear(id, upTo: entry.upTo)
+            return (.finished, [.cleared(upTo: entry.upTo, isOffTheList: true)])
         }
-        return .finished
+        return (.finished, [])
     }
+
+    private static func done(_ message: Message) -> Sent { (.done(message), [.message(message)]) }
 
     private func message(of entry: WriteEntry) async throws -> Message {
         let id = entry.conversation
@@ -228,10 +259,7 @@ extension RealtimeEndpoint {
         } catch SwitchboardError.refused(let problem) where problem.kind == .conflict {
             let result: MessageResult = try await request("messages.get", getting)
             if result.message.text == text { return result.message }
-            if let conversation = messaging.open[entry.conversation] {
-                conversation.state.keep(result.message)
-                changed(conversation)
-            }
+            keep([result.message], in: entry.conversation)
             throw SwitchboardError.refused(problem)
         }
     }

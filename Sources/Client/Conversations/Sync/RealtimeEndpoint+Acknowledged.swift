@@ -1,0 +1,36 @@
+// What responses have acknowledged. Streams tell it too, but perhaps not before the connection breaks: what is not held and
+// stored at once would be shown as it was before, until there is a connection again.
+extension RealtimeEndpoint {
+    /// Takes what a response has acknowledged of a write that was not queued.
+    func keep(_ acknowledgement: Acknowledgement, in id: ConversationID) {
+        if let changes = hold([acknowledgement], in: id) { cache { try $0.save(changes) } }
+        show([acknowledgement], in: id)
+    }
+
+    /// Takes it into what is held. Returns what has to be stored; nil if that is nothing.
+    func hold(_ acknowledged: [Acknowledgement], in id: ConversationID) -> AcknowledgedChanges? {
+        guard !acknowledged.isEmpty, let owner = messaging.owner else { return nil }
+        var changes = AcknowledgedChanges(id: id)
+        if let conversation = messaging.open[id] {
+            for one in acknowledged { one.apply(to: &conversation.state, &conversation.marks) }
+            changes.open = (conversation.state, conversation.state.takeChanges())
+            changes.marks = (conversation.marks, conversation.marks.takeChanges())
+        } else {
+            changes.unopened = acknowledged
+        }
+        let before = messaging.inbox
+        for one in acknowledged { messaging.inbox.acknowledge(one, in: id, by: owner) }
+        if let row = messaging.inbox.rows[id], before.isBelow(row) {
+            Task { [weak self] in try? await self?.readTotals() }
+        }
+        changes.inbox = (messaging.inbox, messaging.inbox.takeChanges())
+        return messaging.isCacheBroken ? nil : changes
+    }
+
+    func show(_ acknowledged: [Acknowledgement], in id: ConversationID) {
+        guard !acknowledged.isEmpty else { return }
+        if let conversation = messaging.open[id] { changed(conversation) }
+        inboxChanged()
+        setExpiryTimer()
+    }
+}
