@@ -29,13 +29,6 @@ struct ConversationPartScenarios {
         }
     }
 
-    private func state(
-        of messages: Messages, until condition: @escaping @Sendable (Messages.State) -> Bool
-    ) async -> Messages.State? {
-        for await state in messages where condition(state) { return state }
-        return nil
-    }
-
     /// Waits until nothing waits any more, and the membership is as it should be.
     private func kept(_ messages: Messages, _ condition: @escaping @Sendable (Membership) -> Bool) async -> Bool {
         await state(of: messages) { $0.writes.isEmpty && $0.membership.map(condition) ?? false } != nil
@@ -168,14 +161,11 @@ struct ConversationPartScenarios {
         for text in ["one", "two"] { try await phone.messages(in: id).send(text) }
         _ = await state(of: phone.messages(in: id)) { $0.messages.map(\.number) == [1, 2] }
         _ = await state(of: phone.messages(in: id)) { $0.messages.allSatisfy { $0.delivery == .sent } }
-        let rows = Task {
-            for await state in phone.conversations {
-                if state.rows.first { $0.id == id }?.membership?.spans.first?.from == 2 { return true }
-            }
-            return false
+        async let rows = list(of: phone) { state in
+            state.rows.first(where: { $0.id == id })?.membership?.spans.first?.from == 2
         }
         try await tablet.messages(in: id).clear()
-        #expect(await rows.value)
+        #expect(await rows != nil)
         try await pair.ann.messages(in: id).send("three")
         let left = await state(of: phone.messages(in: id)) { $0.messages.last?.text == "three" }
         #expect(left?.messages.map(\.number) == [3])

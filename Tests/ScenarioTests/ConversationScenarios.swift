@@ -1,21 +1,14 @@
 import Foundation
 import NIOCore
-import SwitchboardClient
 import Testing
+
+@testable import SwitchboardClient
 
 /// Conversations of the SDK with the real server: offline, killed, cut off and restarted.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConversationScenarios {
     private func directory() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("conversations-\(UUID().uuidString)").path
-    }
-
-    /// Waits for a state of a chat.
-    private func state(
-        of messages: Messages, until condition: @escaping @Sendable (Messages.State) -> Bool
-    ) async -> Messages.State? {
-        for await state in messages where condition(state) { return state }
-        return nil
     }
 
     private func befriend(_ one: Switchboard, _ other: Switchboard) async throws {
@@ -47,11 +40,7 @@ struct ConversationScenarios {
         #expect(
             await state(of: mine) { $0.messages.last?.isDeleted == true && $0.messages.last?.delivery == .sent } != nil)
 
-        var rows: Conversations.State?
-        for await state in ben.conversations where state.isCurrent {
-            rows = state
-            break
-        }
+        let rows = await list(of: ben) { $0.isCurrent && $0.rows.first?.lastMessage?.number == 2 }
         #expect(rows?.rows.map(\.id) == [conversation.id] && rows?.unread == 1 && rows?.hasMore == false)
         #expect(rows?.rows.first?.person?.id == annMe.id && rows?.rows.first?.lastMessage?.number == 2)
         for client in [ann, ben] { await client.close() }
@@ -141,7 +130,7 @@ struct ConversationScenarios {
         let tokens = try #require(await first.tokens)
 
         try await proxy.close()
-        for await isConnected in await first.connectionChanges where !isConnected { break }
+        await connection(of: first, is: false)
         let one = try await mine.send("one")
         let two = try await mine.send("two", replyTo: one)
         let three = try await mine.send("three")
@@ -155,7 +144,7 @@ struct ConversationScenarios {
         // What a process leaves that is killed now.
         let killed = folder + "-killed"
         defer { try? FileManager.default.removeItem(atPath: killed) }
-        try FileManager.default.copyItem(atPath: folder, toPath: killed)
+        try await first.realtime.withoutWrites { try FileManager.default.copyItem(atPath: folder, toPath: killed) }
         await first.close()
 
         // Another run without a connection shows it all, and queues more.
@@ -297,23 +286,23 @@ struct ConversationScenarios {
         // A stranger may write three messages until they are answered.
         let mine = ann.messages(in: try await ann.conversations.direct(with: benMe.id).id)
         for index in 0..<5 { try await mine.send("m\(index)") }
-        let state = try #require(
+        let answered = try #require(
             await state(of: mine) { state in
                 state.messages.count == 5 && !state.messages.contains { $0.delivery == .sending }
             })
-        #expect(state.messages.prefix(3).allSatisfy { $0.delivery == .sent })
-        for message in state.messages.suffix(2) {
+        #expect(answered.messages.prefix(3).allSatisfy { $0.delivery == .sent })
+        for message in answered.messages.suffix(2) {
             guard case .failed(let problem) = message.delivery else {
                 Issue.record("\(message) was not refused")
                 continue
             }
             #expect(problem.status == 403)
         }
-        try await mine.discard(try #require(state.messages.last).id)
+        try await mine.discard(try #require(answered.messages.last).id)
         try await ben.messages(in: mine.conversation).accept()
-        try await mine.retry(state.messages[3].id)
+        try await mine.retry(answered.messages[3].id)
         let after = try #require(
-            await self.state(of: mine) { $0.messages.count == 4 && $0.messages.allSatisfy { $0.delivery == .sent } })
+            await state(of: mine) { $0.messages.count == 4 && $0.messages.allSatisfy { $0.delivery == .sent } })
         #expect(after.messages.map(\.text) == ["m0", "m1", "m2", "m3"])
         for client in [ann, ben] { await client.close() }
     }
@@ -336,20 +325,21 @@ struct ConversationScenarios {
         await other.use(try #require(await ann.tokens))
         let fresh = other.messages(in: notes.conversation)
         await #expect(throws: SwitchboardError.self) { try await fresh.loadEarlier() }
-        var states = fresh.makeAsyncIterator()
-        var held = await states.next()
-        while held?.isCurrent != true { held = await states.next() }
+        // Somebody reads it as long as pages are loaded; what else changes, such as marks, has states of its own.
+        var reading = fresh.makeAsyncIterator()
+        _ = await reading.next()
+        var held = await state(of: fresh) { $0.isCurrent }
         #expect(held?.messages.map(\.number) == (81...130).map { $0 } && held?.hasEarlier == true)
         try await fresh.loadEarlier(limit: 30)
-        held = await states.next()
-        #expect(held?.messages.count == 80)
+        #expect(await state(of: fresh) { $0.messages.count == 80 } != nil)
         try await fresh.load(around: 10, limit: 10)
-        while held?.hasLater != true { held = await states.next() }
+        held = await state(of: fresh) { $0.hasLater }
         #expect(held?.messages.contains { $0.number == 10 } == true && held?.messages.count ?? 99 <= 11)
         try await fresh.loadLater(limit: 100)
-        while held?.hasLater != false { held = await states.next() }
+        held = await state(of: fresh) { !$0.hasLater }
         #expect(held?.messages.last?.number == 130)
         try await fresh.showNewest()
+        withExtendedLifetime(reading) {}
         for client in [ann, other] { await client.close() }
     }
 }

@@ -5,22 +5,6 @@ import Testing
 /// What the product documents want an app to do, with clients of the SDK and the real server.
 @Suite("Flows of the product", .serialized, .timeLimit(.minutes(10)))
 struct ProductFlowScenarios {
-    /// Waits for a state of a chat.
-    private func state(
-        of messages: Messages, until condition: @escaping @Sendable (Messages.State) -> Bool
-    ) async -> Messages.State? {
-        for await state in messages where condition(state) { return state }
-        return nil
-    }
-
-    /// Waits for a state of the list.
-    private func list(
-        of client: Switchboard, until condition: @escaping @Sendable (Conversations.State) -> Bool
-    ) async -> Conversations.State? {
-        for await state in client.conversations where condition(state) { return state }
-        return nil
-    }
-
     private func befriend(_ one: Switchboard, _ other: Switchboard) async throws {
         let (first, second) = (try await one.me(), try await other.me())
         try await one.friends.request(second.id)
@@ -219,7 +203,8 @@ struct ProductFlowScenarios {
         let tokens = try #require(await first.tokens)
 
         try await proxy.close()
-        _ = await state(of: mine) { !$0.isCurrent }
+        // A chat that is opened is not current at first, whether there is a connection or not.
+        await connection(of: first, is: false)
         try await mine.react("👍", to: 1)
         try await mine.star(2)
         try await mine.pin(1)
@@ -377,8 +362,9 @@ struct ProductFlowScenarios {
         let first = try await group.schedule("later", at: Date(timeIntervalSinceNow: 3_600))
         #expect(await waiting.next()?.map(\.id) == [first])
         try await group.unschedule(first)
+        // It is not shown any more at once, and the server learns of it then.
         while let list = await waiting.next(), !list.isEmpty {}
-        #expect(try await group.scheduled().isEmpty)
+        while try await !group.scheduled().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         await ann.close()
         withExtendedLifetime(server) {}
     }

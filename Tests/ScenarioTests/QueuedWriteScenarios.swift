@@ -1,17 +1,11 @@
 import Foundation
-import SwitchboardClient
 import Testing
+
+@testable import SwitchboardClient
 
 /// What is written without a connection and sent by another run of the app, through the SDK and the real server.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct QueuedWriteScenarios {
-    private func state(
-        of messages: Messages, until condition: @escaping @Sendable (Messages.State) -> Bool
-    ) async -> Messages.State? {
-        for await state in messages where condition(state) { return state }
-        return nil
-    }
-
     private func options(_ folder: String) -> SwitchboardOptions {
         var options = SwitchboardOptions()
         options.store = .directory(folder)
@@ -54,7 +48,11 @@ struct QueuedWriteScenarios {
         let again = try Switchboard(server.address, options: options(folder))
         await again.use(tokens)
         let reading = Task { for await _ in again.messages(in: here) {} }
-        while try !files().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually {
+            try files().isEmpty
+        } seen: {
+            try files()
+        }
         reading.cancel()
         for client in [again, elsewhere, ben] { await client.close() }
     }
@@ -82,7 +80,7 @@ struct QueuedWriteScenarios {
         let tokens = try #require(await first.tokens)
 
         try await proxy.close()
-        for await isConnected in await first.connectionChanges where !isConnected { break }
+        await connection(of: first, is: false)
         try await mine.send("before")
         let voice = try await mine.sendVoice(sound, durationMs: 1_250)
         try await mine.send("after", replyTo: voice)
@@ -104,7 +102,7 @@ struct QueuedWriteScenarios {
         #expect(sounds(in: folder).count == 1)
 
         // What a process leaves that is killed now, with the sound of an entry that it did not store.
-        try FileManager.default.copyItem(atPath: folder, toPath: killed)
+        try await first.realtime.withoutWrites { try FileManager.default.copyItem(atPath: folder, toPath: killed) }
         await first.close()
         let directory = try #require(
             try FileManager.default.contentsOfDirectory(atPath: killed).first { $0.hasSuffix(".sounds") })
@@ -156,7 +154,7 @@ struct QueuedWriteScenarios {
         let notes = ann.messages(in: try await ann.conversations.notes().id)
         _ = await state(of: notes) { $0.isCurrent }
         try await proxy.close()
-        for await isConnected in await ann.connectionChanges where !isConnected { break }
+        await connection(of: ann, is: false)
         try await notes.sendVoice(Data("a sound".utf8))
         #expect(sounds(in: folder).count == 1)
         try? await ann.signOut()

@@ -104,15 +104,20 @@ final class RealServer: Sendable {
 
     private func untilReady() async throws {
         let probe = try Switchboard(address)
-        // Two minutes at least, for a busy machine.
-        for _ in 0..<2_400 {
-            guard process.withLock({ $0.isRunning }) else { break }
-            if (try? await probe.serverDescription()) != nil { return await probe.close() }
+        let deadline = ContinuousClock.now + .seconds(60)
+        var seen = "nothing"
+        while process.withLock({ $0.isRunning }), ContinuousClock.now < deadline {
+            do {
+                _ = try await probe.serverDescription()
+                return await probe.close()
+            } catch {
+                seen = "\(error)"
+            }
             try await Task.sleep(for: .milliseconds(50))
         }
         await probe.close()
         let end = process.withLock { $0.isRunning ? "it is still running" : "it ended with \($0.terminationStatus)" }
-        throw Failure(description: "the server did not become ready: \(end)")
+        throw Failure(description: "the server did not become ready: \(end); last seen: \(seen)")
     }
 
     /// Below the kernel's ephemeral ports, and apart from those of the Python tests, so that nobody else takes a port

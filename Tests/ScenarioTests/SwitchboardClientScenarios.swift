@@ -115,15 +115,14 @@ struct SwitchboardClientScenarios {
         let server = try await RealServer()
         let (ann, annMe) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
-        var presence = await ann.presence(of: benMe.id).makeAsyncIterator()
-        #expect(await presence.next()?.online == false, "a stranger")
+        let presence = await ann.presence(of: benMe.id)
+        #expect(await first(in: presence) { _ in true }?.online == false, "a stranger")
         try await ann.friends.request(benMe.id)
         try await ben.friends.accept(annMe.id)
         _ = try await ben.me()
-        #expect(await presence.next()?.online == true)
+        _ = await first(in: presence) { $0.online }
         await ben.close()
-        let gone = await presence.next()
-        #expect(gone?.online == false && gone?.lastSeenAt != nil)
+        #expect(await first(in: presence) { !$0.online }?.lastSeenAt != nil)
         await ann.close()
     }
 
@@ -144,18 +143,14 @@ struct SwitchboardClientScenarios {
         #expect(sent.author == annMe.id && sent.kind == .voice && sound.waveform.count == 100)
         #expect(abs(sound.durationMs - 1_250) <= 20)
         #expect(await mine.waitingSound(of: id) == nil)
-        var seen: ChatMessage?
-        for await state in ben.messages(in: conversation) {
-            seen = state.messages.last
-            if seen?.voice != nil { break }
-        }
+        let chat = ben.messages(in: conversation)
+        let seen = await state(of: chat) { $0.messages.last?.message?.voice != nil }?.messages.last
         let received = try #require(seen?.message)
         #expect(received.number == sent.number && seen?.isDeleted == false)
         let audio = try await ben.audio(of: received)
         #expect(audio.count == sound.byteCount && audio.starts(with: Data("OggS".utf8)))
-        let chat = ben.messages(in: conversation)
         try await chat.markListened(sent.number)
-        for await state in chat where state.marks.own[sent.number]?.listened == true && state.writes.isEmpty { break }
+        _ = await state(of: chat) { $0.marks.own[sent.number]?.listened == true && $0.writes.isEmpty }
         let refused = try await mine.sendVoice(Data("no sound".utf8))
         #expect(await problem(of: refused, in: mine)?.field == "body")
         #expect(await mine.waitingSound(of: refused) == Data("no sound".utf8))
@@ -165,27 +160,26 @@ struct SwitchboardClientScenarios {
         #expect(await problem(of: gone, in: mine)?.field == "file")
         for id in [refused, gone] { try await mine.discard(id) }
         // What is held can be deleted.
-        for await state in mine where state.messages.last?.id == received.id { break }
+        _ = await state(of: mine) { $0.messages.last?.id == received.id }
         try await mine.delete(received.id)
-        for await state in ben.messages(in: conversation)
-        where state.messages.last?.message?.deletedAt != nil { break }
+        _ = await state(of: chat) { $0.messages.last?.message?.deletedAt != nil }
         await #expect(throws: SwitchboardError.self) { _ = try await ben.audio(of: received) }
         for client in [ann, ben] { await client.close() }
     }
 
     /// The message once it is sent.
     private func sent(_ id: Message.ID, in messages: Messages) async -> ChatMessage? {
-        for await state in messages {
-            if let message = state.messages.first(where: { $0.id == id }), message.delivery == .sent { return message }
-        }
-        return nil
+        await state(of: messages) { state in
+            state.messages.contains { $0.id == id && $0.delivery == .sent }
+        }?.messages.first { $0.id == id }
     }
 
     /// Why it is not sent, once that is known.
     private func problem(of id: Message.ID, in messages: Messages) async -> Problem? {
-        for await state in messages {
-            if case .failed(let problem)? = state.messages.first(where: { $0.id == id })?.delivery { return problem }
+        let failed = await state(of: messages) { state in
+            if case .failed = state.messages.first(where: { $0.id == id })?.delivery { true } else { false }
         }
+        if case .failed(let problem)? = failed?.messages.first(where: { $0.id == id })?.delivery { return problem }
         return nil
     }
 
