@@ -5,6 +5,7 @@ clients and pages has to be in /asyncapi.json, and what was seen of its tables i
 import pytest
 
 pytest.register_assert_rewrite("switchboard_tests")
+pytest_plugins = ["switchboard_tests.runs.results_plugin"]
 
 
 @pytest.fixture(autouse=True)
