@@ -13,6 +13,7 @@ TIERS = Tiers(
     [
         Entry("IntegrationTests/test_a.py", True, True, ""),
         Entry("IntegrationTests/test_a.py::test_load", False, True, "load"),
+        Entry("IntegrationTests/test_a.py::test_load[a-b]", True, True, ""),
         Entry("IntegrationTests/test_access.py", True, False, "the access matrix"),
         Entry("LoadTests", True, True, ""),
         Entry("LoadTests.Media", False, True, "media"),
@@ -23,6 +24,7 @@ TIERS = Tiers(
 def test_the_longest_name_decides():
     assert TIERS.of_item("Tests/IntegrationTests/test_a.py::test_x[1]").is_presubmit
     assert not TIERS.of_item("Tests/IntegrationTests/test_a.py::test_load[a::b]").is_presubmit
+    assert TIERS.of_item("Tests/IntegrationTests/test_a.py::test_load[a-b]").is_presubmit
     assert TIERS.of_function("LoadTests.Checker/works()/Checker.swift:1:2").is_presubmit
     assert not TIERS.of_function("LoadTests.Media/works(_:)/Media.swift:1:2").is_presubmit
     assert TIERS.swift_outside_presubmit == ["LoadTests.Media"]

@@ -23,6 +23,8 @@ from switchboard_tests.runs.tiers import ROOT, Tiers
 
 # What each run of the gate begins with, so that it answers for what has changed.
 PRESUBMIT_SEED = "1"
+# How often it kills servers and cuts connections. `all` does so three to four times as often.
+PRESUBMIT_COUNTS = {"DEV_SWITCHBOARD_CRASHES": "15", "DEV_SWITCHBOARD_CUTS": "60"}
 TIERS = ("check", "swift", "integration", "web", "browser", "fuzz", "long")
 ALL = ("check", "swift", "integration", "web", "browser", "fuzz")
 PRESUBMIT = ("check", "swift", "integration", "web", "browser")
@@ -34,6 +36,8 @@ CHECKS = (
 ALONE_IN_SWIFT = "^RealtimeTests\\."
 # Begun all at once, a test waits for the threads of 1,700 others with each step.
 SWIFT_WIDTH = "--experimental-maximum-parallelization-width=8"
+# How many of the slowest cases are listed in the end.
+SLOWEST = 20
 PASSED = ROOT / ".build" / "passed"
 
 
@@ -49,7 +53,10 @@ class Run:
         self.listed = Tiers.read()
         seed = PRESUBMIT_SEED if is_presubmit else str(random.randrange(1 << 32))
         os.environ.setdefault("DEV_SWITCHBOARD_SEED", seed)
-        if not is_presubmit:
+        if is_presubmit:
+            for name, count in PRESUBMIT_COUNTS.items():
+                os.environ.setdefault(name, count)
+        else:
             # The same manifest for every build of the run, so that nothing is planned anew.
             os.environ["DEV_SWITCHBOARD_BENCH"] = "1"
         self.fuzz_build: subprocess.Popen[bytes] | None = None
@@ -120,9 +127,9 @@ class Run:
 
     def integration(self) -> None:
         with self.timed("integration"):
-            # Most of these wait for timers or peers, so three run at a time; a file's tests share a server, so they
+            # Most of these wait for timers or peers, so five run at a time; a file's tests share a server, so they
             # stay together.
-            self.pytest("--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder", "Tests/IntegrationTests")
+            self.pytest("--numprocesses=5", "--dist=loadfile", "--no-loadscope-reorder", "Tests/IntegrationTests")
 
     def web(self) -> None:
         with self.timed("web"):
@@ -130,9 +137,9 @@ class Run:
 
     def browser(self) -> None:
         with self.timed("browser"):
-            # Two files at a time, but for those that need both cores.
+            # Three files at a time, but for those that need both cores.
             looks = ["--appearances=desk-light-ltr,phone-dark-rtl"] if self.is_presubmit else []
-            workers = ["--numprocesses=2", "--dist=loadfile"]
+            workers = ["--numprocesses=3", "--dist=loadfile"]
             self.pytest(*workers, "-m", "not alone and not long", *looks, "Tests/EndToEndTests")
             if not self.is_presubmit:
                 # One worker, so that there is another after a hang.
@@ -250,6 +257,9 @@ class Run:
             print(f"red: {name}: its time in Tests/flaky.tsv is over")
         for name in self.retried:
             print(f"retried: {name}")
+        print("slowest:")
+        for case in sorted(self.cases, key=lambda one: -one.seconds)[:SLOWEST]:
+            print(f"  {case.seconds:5.0f} s  {case.id}")
         print("times:")
         for name, seconds in self.times:
             print(f"  {name:18} {seconds:5.0f} s")

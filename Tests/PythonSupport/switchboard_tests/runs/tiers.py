@@ -3,7 +3,8 @@
 The gate is what `Scripts/test` runs without arguments. Everything else belongs to `all`. A line has four columns,
 separated by tabs:
 
-    test    a file below Tests, one test of it (`file::test`), a target of Swift tests, or a suite (`Target.Suite`)
+    test    a file below Tests, one test of it (`file::test`, `file::test[parameters]`), a target of Swift tests, or a
+            suite (`Target.Suite`)
     tier    gate or all
     rerun   once: a failure in the gate is tried once more, alone; never: it is not
     reason  why it is not in the gate, or why never
@@ -65,9 +66,9 @@ class Tiers:
 
     def of_item(self, item: str) -> Entry:
         """Of an item of pytest: `Tests/Folder/test_file.py::test_name[parameter]`."""
-        name = item.removeprefix("Tests/").split("[")[0]
-        file = name.split("::")[0]
-        return self._first(item, name, file)
+        whole = item.removeprefix("Tests/")
+        name = whole.partition("[")[0]
+        return self._first(item, whole, name, name.partition("::")[0])
 
     def of_function(self, function: str) -> Entry:
         """Of a test function of Swift: `Module.Suite/function(_:)/File.swift:LINE:COLUMN`."""
@@ -102,7 +103,7 @@ class Tiers:
             if ".py" in file:
                 if file not in files:
                     found.append(f"{name}: there is no such file")
-                elif function and f"def {function}(" not in (tests / file).read_text():
+                elif function and f"def {function.partition('[')[0]}(" not in (tests / file).read_text():
                     found.append(f"{name}: there is no such test")
             else:
                 target, _, suite = name.partition(".")
