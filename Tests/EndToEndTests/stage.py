@@ -55,11 +55,15 @@ class Stage:
             person.email = f"{name}-{uuid.uuid4().hex[:10]}@example.org"
         # Of Ann, once she is signed in.
         self.driver = None
+        self.is_written = False
         self.language = "ar-XB" if direction == "rtl" else "en"
         # Latin letters that are no texts of the client's own.
         self.latin = [self.ann.email, "https://example.org/", "all"]
 
     def sign_up(self):
+        """Once, whoever asks for it first."""
+        if self.driver is not None:
+            return
         together([self.ann, self.ben], Person.sign_up)
         self.one, self.other = API(self.ann), API(self.ben)
         self.driver = self.ann.driver
@@ -74,7 +78,11 @@ class Stage:
         person.is_in()
 
     def write(self):
-        """Makes what the list, the threads and the people are seen with."""
+        """Makes what the list, the threads and the people are seen with: once, whoever asks for it first."""
+        if self.is_written:
+            return
+        self.sign_up()
+        self.is_written = True
         one, other, words = self.one, self.other, self.words
         self.cem, self.dora, self.eve = [API.of_new_user(self.url, name) for name in self.names[2:]]
         self.direct = one.create("direct", [other])

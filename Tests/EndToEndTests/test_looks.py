@@ -19,6 +19,8 @@ from switchboard_tests.browsers import audit, looks
 from switchboard_tests.browsers.browser import DESK
 from switchboard_tests.tcp_proxy import Proxy
 
+# What is there before anything was written: first, and each by itself. The rest is seen with what was, in any order.
+BEFORE = [looks_people.welcome, looks_people.empty]
 SCREENS = [*looks_people.SCREENS, *looks_chats.SCREENS, *looks_failures.SCREENS, *looks_calls.SCREENS]
 
 
@@ -39,6 +41,8 @@ def stage(request, browsers, url, server):
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[one.__name__ for one in SCREENS])
 def test_screen(screen, stage, request):
+    if screen not in BEFORE:
+        stage.write()
     check(screen, stage, request.config)
 
 
@@ -52,6 +56,7 @@ OTHERS = [
 @pytest.mark.parametrize("stage", ["ltr"], indirect=True)
 @pytest.mark.parametrize("screen", OTHERS, ids=[one.__name__ for one in OTHERS])
 def test_at_twice_the_size_and_with_forced_colors(screen, stage, request):
+    stage.write()
     folder = request.config.getoption("--screenshots")
     browser, driver = stage.browsers[0], stage.driver
     desk = looks.Appearance("desk", "light", "ltr")

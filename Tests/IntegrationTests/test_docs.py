@@ -239,7 +239,7 @@ def test_a_back_end_wakes_phones(make_server):
             while not expected <= set(lines):
                 line = receiver.stdout.readline()
                 lines[line.split()[0]] = line
-            assert all(name.startswith("conversation.") for name in set(lines) - expected), lines
+            assert all(name.startswith(("conversation.", "message.")) for name in set(lines) - expected), lines
             assert f"for {call} from User ann" in lines["wake"]
             forged = HTTP.post(f"http://127.0.0.1:{port}/hooks", json={"type": "call.ringing"})
             assert forged.status_code == 401
