@@ -67,6 +67,20 @@ def receive(connection: socket.socket, count: int) -> bytes:
     return data
 
 
+def test_ports_that_other_programs_have_for_tcp_are_passed_over(make_server):
+    """Half of the range: an allocation gets one of the others."""
+    first = free_port(4)
+    server = make_server({"relay": {"tlsPorts": [], "minPort": first, "maxPort": first + 3, **OPEN}})
+    taken = [socket.create_server(("127.0.0.1", first + offset)) for offset in (0, 2)]
+    for _ in range(30):
+        control, relayed = allocated(server, connect(server))
+        assert relayed[1] in (first + 1, first + 3)
+        control.close()
+        eventually(lambda relayed=relayed: is_free(relayed))
+    for one in taken:
+        one.close()
+
+
 @pytest.mark.parametrize("mode", [["-T"], ["-T", "-S"]], ids=" ".join)
 def test_uclient_loses_nothing(relay, echo_port, mode):
     """Over TLS it starts most connections with a version that is rejected, and retries."""

@@ -8,7 +8,7 @@ import Wire
 // TCP allocations (RFC 6062): connections to peers, and copying bytes between them and their clients' connections.
 
 extension Worker {
-    private static let listeningAttempts = 4
+    private static let listeningAttempts = 32
     private static let acceptedAtOnce = 16
     /// How long the last bytes to a peer may take, in seconds.
     private static let drainingSeconds: UInt32 = 10
