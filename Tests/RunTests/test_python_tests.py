@@ -82,3 +82,29 @@ def test_the_end_of_pytest_itself_is_red(run):
         assert found["test_it.py::test_ends"] is Outcome.CRASHED
         # What did not run is told of by the run.
         assert found["pytest --tier=all test_it.py"] is Outcome.CRASHED
+
+
+def test_one_alone_has_passed_only_if_pytest_has(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "conftest.py").write_text(
+        textwrap.dedent(
+            """
+            import os
+            pytest_plugins = ["switchboard_tests.runs.results_plugin"]
+            def pytest_sessionfinish():
+                assert "FAILS" not in os.environ
+            """
+        )
+    )
+    (tmp_path / "test_it.py").write_text("def test_passes(): pass\ndef test_fails(): assert False\n")
+    file = f"{os.path.relpath(tmp_path, ROOT)}/test_it.py"
+
+    def alone(name, **more):
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "Tests/PythonSupport")} | more
+        return PythonTests(ROOT / ".venv/bin/pytest", ROOT, environment).run_alone(f"{file}::{name}")
+
+    assert alone("test_passes").outcome is Outcome.PASSED
+    assert alone("test_fails").outcome is Outcome.FAILED
+    assert alone("test_passes", FAILS="1").outcome is Outcome.CRASHED
+    # What is not there has not passed.
+    assert alone("test_gone").is_red

@@ -190,30 +190,27 @@ class Run:
 
     def all(self) -> None:
         print(f"DEV_SWITCHBOARD_SEED={os.environ['DEV_SWITCHBOARD_SEED']}", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            # What the tests have seen of the realtime protocol.
-            os.environ[seen.FOLDER] = folder
-            wanted = set(self.tiers)
-            if "check" in wanted:
-                self.check()
-            if wanted & {"swift", "integration", "web", "browser", "long"} and not self.build():
-                return
-            if "swift" in wanted:
-                self.swift_tier()
-            if {"integration", "fuzz"} <= wanted:
-                self.begin_fuzz_build()
-            if "integration" in wanted:
-                self.integration()
-            if "web" in wanted:
-                self.web()
-            if "browser" in wanted:
-                self.browser()
-            if {"integration", "browser"} <= wanted and not self.is_presubmit:
-                self.everything_was_seen(pathlib.Path(folder))
-            if "fuzz" in wanted:
-                self.fuzz()
-            if "long" in wanted:
-                self.long()
+        wanted = set(self.tiers)
+        if "check" in wanted:
+            self.check()
+        if wanted & {"swift", "integration", "web", "browser", "long"} and not self.build():
+            return
+        if "swift" in wanted:
+            self.swift_tier()
+        if {"integration", "fuzz"} <= wanted:
+            self.begin_fuzz_build()
+        if "integration" in wanted:
+            self.integration()
+        if "web" in wanted:
+            self.web()
+        if "browser" in wanted:
+            self.browser()
+        if {"integration", "browser"} <= wanted and not self.is_presubmit:
+            self.everything_was_seen(pathlib.Path(os.environ[seen.FOLDER]))
+        if "fuzz" in wanted:
+            self.fuzz()
+        if "long" in wanted:
+            self.long()
 
     # The end
 
@@ -304,11 +301,14 @@ def main(arguments: list[str]) -> int:
         return 2
     is_presubmit = not wanted
     run = Run(PRESUBMIT if is_presubmit else [tier for tier in TIERS if tier in wanted], is_presubmit)
-    try:
-        run.all()
-        return run.finish()
-    finally:
-        run.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        # What the tests have seen of the realtime protocol.
+        os.environ[seen.FOLDER] = folder
+        try:
+            run.all()
+            return run.finish()
+        finally:
+            run.stop()
 
 
 if __name__ == "__main__":
