@@ -5,6 +5,7 @@ import datetime
 import pathlib
 import subprocess
 import time
+import wave
 
 import pytest
 from selenium.common.exceptions import WebDriverException
@@ -34,12 +35,14 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Adds the state of every browser to a failed test, since the cause may be in another one."""
+    """Adds the state of every browser and server to a failed test, since the cause may be in another one."""
     report = (yield).get_result()
     if report.when == "call" and report.failed:
         for one in Browser.living:
             with contextlib.suppress(WebDriverException, OSError):
                 report.sections.append((f"browser {one.name}", one.state()))
+        for server in Server.living:
+            report.sections.append((f"server at {server.port}", server.tail()))
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +71,15 @@ def url(request, server):
 @pytest.fixture(scope="session")
 def browsers(tmp_path_factory):
     both = [Browser(name, tmp_path_factory.mktemp(name)) for name in ("left", "right")]
+    yield both
+    for one in both:
+        one.quit()
+
+
+@pytest.fixture(scope="module")
+def whole_browsers(tmp_path_factory):
+    """What a file has as `browsers` whose pages need more than Chromium's engine."""
+    both = [Browser(name, tmp_path_factory.mktemp(name), is_whole=True) for name in ("left", "right")]
     yield both
     for one in both:
         one.quit()
@@ -146,6 +158,13 @@ def apis(chatters):
 
 
 @pytest.fixture
+def group(request, apis):
+    """A new group of both, by the name of the test."""
+    ann, ben = apis
+    return ann.create("group", [ben], name=request.node.name[5:45])
+
+
+@pytest.fixture
 def pictures(request):
     """Takes a picture of a screen: `pictures(person.browser, "name")`."""
     folder = request.config.getoption("--screenshots")
@@ -193,9 +212,14 @@ def crowd(four, url):
 
 @pytest.fixture(scope="module")
 def spoken(tmp_path_factory):
-    """A speech file that a browser's fake microphone plays in a loop."""
+    """A speech file that a browser's fake microphone plays in a loop, with a pause, as there is between sentences."""
     file = tmp_path_factory.mktemp("speech") / "words.wav"
     subprocess.run(["flite", "-voice", "slt", "-t", WORDS, "-o", file], check=True)
+    with wave.open(str(file)) as said:
+        form, words = said.getparams(), said.readframes(said.getnframes())
+    with wave.open(str(file), "wb") as with_pause:
+        with_pause.setparams(form)
+        with_pause.writeframes(words + bytes(form.framerate * form.sampwidth))
     return file
 
 

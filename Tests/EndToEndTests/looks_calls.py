@@ -6,7 +6,7 @@ from switchboard_tests.browsers.chats import open_chat
 def layout(stage, wanted):
     """A call that has no room beside the chat is in the corner."""
     stage.ann.browser.wait(
-        f"the call to be {wanted}", lambda: stage.ann.find("#call").get_attribute("data-layout") in wanted
+        f"the call to be {wanted}", lambda: stage.ann.attribute("#call", "data-layout") in wanted
     )
 
 

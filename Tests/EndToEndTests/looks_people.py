@@ -160,4 +160,4 @@ def offline(stage):
     ann.is_online(40)
 
 
-SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, notification_hint, offline]
+SCREENS = [welcome, empty, people, group_call, links, settings, help_for_keys, diagnostics, offline]

@@ -6,7 +6,6 @@ import uuid
 
 import httpx
 from selenium.webdriver.common.keys import Keys
-from switchboard_tests.audio_files import encode, voice
 from switchboard_tests.browsers.chats import API
 from switchboard_tests.browsers.pages import Person, together
 
@@ -126,7 +125,7 @@ class Stage:
             who.ask("PUT", self.message(root) + f"/reactions/{httpx.URL(path=emoji).raw_path.decode().lstrip('/')}")
         one.ask("PUT", self.message(root) + "/pin")
         one.ask("PUT", self.message(self.edited) + "/star")
-        send_voice(other, group)
+        other.send_voice(group)
         one.ask("PATCH", f"/v1/conversations/{group}", {"disappearAfter": 86_400})
         one.ask("POST", f"/v1/conversations/{group}/links", {"expiresAt": next_week(), "maxUses": 10})
         self.mine = one.say(group, both)
@@ -167,9 +166,3 @@ def befriend(one, other, note=None):
     one.ask("POST", "/v1/friends", body)
 
 
-def send_voice(sender, conversation):
-    file = encode(voice(3))
-    path, headers = f"/v1/voice-files?clientID={uuid.uuid4()}", {"Content-Type": "audio/ogg"}
-    made = sender.upload(path, file, headers)["file"]
-    body = {"clientID": str(uuid.uuid4()), "kind": "voice", "file": made["id"]}
-    sender.ask("POST", f"/v1/conversations/{conversation}/messages", body)

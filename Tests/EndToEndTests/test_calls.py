@@ -43,7 +43,7 @@ def test_two_people_receive_each_other(people, path):
     ann.leave_call_screen()
     ben.leave_call_screen()
     ann.history_says("answered", outgoing=True)
-    assert ann.find("#history .row").get_attribute("data-kind") == "video"
+    assert ann.attribute("#history .row", "data-kind") == "video"
     ben.history_says("answered", outgoing=False)
 
 
@@ -90,7 +90,7 @@ def test_a_call_through_the_relay_only(people, transport):
 def test_mute_and_camera(in_call):
     ann, ben = in_call
     ann.control("mute")
-    assert ann.find("[data-action=mute]").get_attribute("aria-label").startswith("Unmute")
+    assert ann.attribute("[data-action=mute]", "aria-label").startswith("Unmute")
     ben.says("#call-status", "Their microphone is off")
     ann.control("mute")
     ben.says("#call-status", "Connected")
@@ -113,6 +113,16 @@ def test_hold_stops_media_both_ways_and_resumes(in_call):
     for person in in_call:
         person.receives_audio()
         person.has_video()
+
+
+
+
+def test_who_is_signed_out_leaves_the_call(in_call):
+    ann, _ben = in_call
+    ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
+    ann.find("#sign-in-form")
+    ann.gone("#call")
+    assert ann.driver.execute_script("return window.peers.at(-1).signalingState") == "closed"
 
 
 def is_silent(person):

@@ -31,7 +31,7 @@ def chat(people):
 
 def layout(person, wanted):
     person.browser.wait(
-        f"the call to be {wanted}", lambda: person.find("#call").get_attribute("data-layout") == wanted
+        f"the call to be {wanted}", lambda: person.attribute("#call", "data-layout") == wanted
     )
 
 

@@ -26,7 +26,7 @@ def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):
     ann, ben, cem = three
     _, broken = listener
     only_the_second_speaks(three)
-    assert ann.find("[data-action=captions]").get_attribute("aria-label") == "Turn captions on (C)"
+    assert ann.attribute("[data-action=captions]", "aria-label") == "Turn captions on (C)"
     ann.control("captions")
     ann.says("#call-captioned", "You turned captions on")
     for other in (ben, cem):
@@ -38,7 +38,7 @@ def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):
     reads(cem, ben)
     pictures(cem.browser, "phone-captions")
     cem.browser.resize(DESK)
-    assert ann.find("#captions [role=log]").get_attribute("aria-label") == "Captions"
+    assert ann.attribute("#captions [role=log]", "aria-label") == "Captions"
 
     # They are also shown after a reload.
     cem.driver.refresh()

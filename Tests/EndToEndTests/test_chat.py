@@ -45,7 +45,7 @@ def test_writing_editing_reacting_and_deleting(chat):
     # Up to what it was, the field has the text; Escape ends an edit without a change.
     menu(ann, 3, "edit")
     ann.find("#write").send_keys(Keys.ESCAPE)
-    assert ann.find("#write").get_attribute("value") == ""
+    assert ann.draft() == ""
     menu(ann, 3, "edit")
     write(ann, "?")
     shows(ben, "Hello Ben", "Hello Ann", "How are you?")

@@ -44,3 +44,8 @@ def test_writing_replying_reacting_and_being_away(people, proxy, tmp_path):
         back(fay, proxy)
         for person in everybody:
             shows(person, "Hello", "Good morning", "To you as well", "meanwhile", "written on the train")
+
+
+def press(person, key):
+    """Where the focus is: this driver has no actions."""
+    person.find(":focus").send_keys(key)

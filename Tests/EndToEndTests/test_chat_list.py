@@ -15,16 +15,6 @@ def direct(apis):
     return apis[0].create("direct", [apis[1]])
 
 
-@pytest.fixture
-def group(request, apis):
-    ann, ben = apis
-    return ann.create("group", [ben], name=request.node.name[5:45])
-
-
-def value(person):
-    return person.find("#write").get_attribute("value")
-
-
 def kept(api, conversation):
     """The draft that the server keeps."""
     return api.ask("GET", f"/v1/conversations/{conversation}")["membership"].get("draft", {}).get("text", "")
@@ -42,26 +32,26 @@ def test_drafts_over_two_devices(chatters, apis, direct, browsers, url):
     # A page that reloads has it, and so has another device.
     ann.driver.refresh()
     open_chat(ann, direct)
-    ann.browser.wait("the draft", lambda: value(ann) == "half a thought")
+    ann.browser.wait("the draft", lambda: ann.draft() == "half a thought")
     # What another device saves comes where nothing is being typed, and never into what is.
     ann.driver.execute_script("document.activeElement.blur()")
     other = {"draft": {"text": "from the other device", "revision": 50}}
     apis[0].ask("PATCH", f"/v1/conversations/{direct}/members/me", other)
-    ann.browser.wait("the other device's draft", lambda: value(ann) == "from the other device")
+    ann.browser.wait("the other device's draft", lambda: ann.draft() == "from the other device")
     ann.find("#write").send_keys(" and mine")
     other = {"draft": {"text": "late", "revision": 60}}
     apis[0].ask("PATCH", f"/v1/conversations/{direct}/members/me", other)
     ann.browser.wait("mine to be kept", lambda: kept(apis[0], direct) == "from the other device and mine")
-    assert value(ann) == "from the other device and mine"
+    assert ann.draft() == "from the other device and mine"
     ann.press(Keys.ENTER)
     ann.says("#messages .text", "from the other device and mine")
-    ann.browser.wait("no draft", lambda: kept(apis[0], direct) == "" and value(ann) == "")
+    ann.browser.wait("no draft", lambda: kept(apis[0], direct) == "" and ann.draft() == "")
     ann.go("chats")
     row(ann, "You: from the other device and mine")
     ann.driver.refresh()
     open_chat(ann, direct)
     ann.says("#messages .text", "from the other device and mine")
-    assert value(ann) == ""
+    assert ann.draft() == ""
     assert ben
 
 
@@ -77,10 +67,10 @@ def test_enter_during_composition_does_not_send(chatters, direct):
         return [key({ isComposing: true }), key({ keyCode: 229 })];
     """
     assert ann.driver.execute_script(script) == [True, True]
-    assert value(ann) == "nihon"
+    assert ann.draft() == "nihon"
     field.send_keys(Keys.SHIFT, Keys.ENTER)
     field.send_keys(Keys.NULL, "go")
-    assert value(ann) == "nihon\ngo"
+    assert ann.draft() == "nihon\ngo"
     field.clear()
     field.send_keys(" ", Keys.BACKSPACE)
 
@@ -92,7 +82,7 @@ def test_mentions_are_completed_and_counted(chatters, apis, group):
     ann.find("#write").send_keys("Hi @br")
     ann.says(".mention-list [aria-selected=true]", "Ben Brook")
     ann.press(Keys.ENTER)
-    assert value(ann) == "Hi @Ben Brook "
+    assert ann.draft() == "Hi @Ben Brook "
     ann.press(Keys.ENTER)
     ann.says("#messages .mention", "@Ben Brook")
     ben.find(f"#row-{group} .count[aria-label='1 mention you']")

@@ -86,7 +86,7 @@ def test_two_tabs_send_what_was_written_in_both(pair, proxy):
     # What is begun in one tab is in the field of the other.
     ann.find("#write").send_keys("half")
     ann.browser.switch(second)
-    ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half")
+    ann.browser.wait("the draft", lambda: ann.draft() == "half")
     ann.driver.close()
     ann.browser.switch(first)
     back(ann, proxy)
@@ -201,9 +201,9 @@ def test_the_server_is_killed_while_somebody_types(browsers, request, tmp_path):
         ann.find("#write").send_keys("thought")
         own.start()
         ann.is_online(40)
-        assert ann.find("#write").get_attribute("value") == "half a thought"
+        assert ann.draft() == "half a thought"
         ann.driver.refresh()
-        ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half a thought")
+        ann.browser.wait("the draft", lambda: ann.draft() == "half a thought")
         write(ann, "")
         shows(ann, "half a thought")
     finally:

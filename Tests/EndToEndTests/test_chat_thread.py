@@ -1,7 +1,7 @@
 """A thread: where it opens, what stays in its place while it grows, and what is done with messages. One pair of people
 for the whole file; each test has a group of their own, which is made over REST."""
 
-import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from switchboard_tests.browsers.chats import menu, open_chat, row, shows, texts, write
@@ -27,13 +27,6 @@ const node = all.find((one) => one.getBoundingClientRect().bottom > top + 1);
 const found = [node, all[0]].map((one) => Number(one.dataset.number));
 return [...found, Math.round(node.getBoundingClientRect().top - top)];
 """
-
-
-@pytest.fixture
-def group(request, apis):
-    """A new group of both, by the name of the test."""
-    ann, ben = apis
-    return ann.create("group", [ben], name=request.node.name[5:45])
 
 
 # The numbers of the messages that a search in the thread has found.
@@ -115,6 +108,34 @@ def test_nothing_jumps_while_what_is_above_loads_and_grows(chatters, apis, group
     ben.find(f"#message-{newest}")
 
 
+
+
+def test_the_link_of_a_message_and_typing_anywhere(chatters, apis, group):
+    ann, _ = chatters
+    number = apis[1].say(group, "worth a link")
+    open_chat(ann, group)
+    ann.find(f"#message-{number}")
+    allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    ann.driver.execute_cdp_cmd("Browser.grantPermissions", allowed)
+    menu(ann, number, "copy-link")
+    ann.says("#toasts", "Copied.")
+    link = "navigator.clipboard.readText().then(arguments[0])"
+    assert ann.driver.execute_async_script(link) == f"{ann.url}/#/c/{group}/{number}"
+    # Letters land in the field, the first one too. Those that mean something elsewhere do not.
+    ann.driver.execute_script("document.activeElement.blur()")
+    ActionChains(ann.driver).send_keys("héllo").perform()
+    assert (ann.draft(), focused(ann)) == ("héllo", "write")
+    ann.find("#write").clear()
+    ann.find("#write").send_keys(" ", Keys.BACKSPACE)
+    ann.driver.execute_script("document.activeElement.blur()")
+    ActionChains(ann.driver).send_keys("?").perform()
+    ann.find("#shortcuts")
+    ActionChains(ann.driver).send_keys("x").perform()
+    ann.press(Keys.ESCAPE)
+    ann.gone("#shortcuts")
+    ann.find("#chat-search").send_keys("y")
+    assert ann.draft() == ""
+    ann.find("#chat-search").send_keys(Keys.BACKSPACE)
 def test_a_reply_leads_to_its_origin_and_back(chatters, apis, group):
     _, ben = chatters
     origin = apis[0].say(group, "the origin")
@@ -257,7 +278,7 @@ def test_sending_later(chatters, apis, group):
     ann.find("#write").send_keys("good morning")
     ann.click("[data-action=send-later]")
     ann.click("#send-time [data-later]")
-    ann.browser.wait("an empty field", lambda: ann.find("#write").get_attribute("value") == "")
+    ann.browser.wait("an empty field", lambda: ann.draft() == "")
     ann.says("[data-action=scheduled]", "1 message is sent later")
     ann.click("[data-action=scheduled]")
     ann.says("#scheduled .row", "good morning")

@@ -18,14 +18,14 @@ def test_what_waits_is_written_anew_and_discarded(pair, proxy):
     waiting(ann, "first", "secnd", "third")
     ann.find("#write").send_keys("a draft")
     outgoing_menu(ann, "secnd", "edit")
-    assert ann.find("#write").get_attribute("value") == "secnd"
+    assert ann.draft() == "secnd"
     write(ann, Keys.BACKSPACE * 2 + "ond")
     waiting(ann, "first", "second", "third")
-    assert ann.find("#write").get_attribute("value") == "a draft"
+    ann.browser.wait("the draft of before", lambda: ann.draft() == "a draft")
     outgoing_menu(ann, "third", "discard")
     # The arrow up leads to the last that waits.
     ann.find("#write").send_keys(Keys.BACKSPACE * 7, Keys.ARROW_UP)
-    ann.browser.wait("the text", lambda: ann.find("#write").get_attribute("value") == "second")
+    ann.browser.wait("the text", lambda: ann.draft() == "second")
     ann.find("#write").send_keys(Keys.ESCAPE)
     _, first = ann.browser.new_tab(f"{ann.url}/#/c/{conversation}")
     waiting(ann, "first", "second")

@@ -92,7 +92,6 @@ def test_a_participant_with_vp8_only_makes_the_others_fall_back(crowd, old, code
     old.receives_everybody(2)
     for person, other in ((ann, ben), (ben, ann)):
         all_video_uses("video/VP8", person, streams=3)
-        person.sees(other)
-        person.sees(old)
+        person.sees(other, old)
     ann.hang_up()
     ben.hang_up()

@@ -22,6 +22,11 @@ window.fetch = async (path, options) => {
 """
 
 
+@pytest.fixture(scope="module")
+def browsers(whole_browsers):
+    return whole_browsers
+
+
 @pytest.fixture
 def ann(browsers, url):
     """Ann alone, new to the server, signed in."""
@@ -70,7 +75,7 @@ def report(person):
 def test_everything_works(ann, server):
     ann.click("[data-nav=diagnostics]")
     finished(ann)
-    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert ann.attribute("#verdict", "data-level") == "good"
     assert "directly where they can" in ann.text("#verdict-title")
     assert set(levels(ann).values()) == {"good"}
     assert {"stun", "udp", "tcp"} <= levels(ann).keys()
@@ -108,7 +113,7 @@ def test_blocked_udp(ann):
         f"(url) => url.replace(/:\\d+(?=[?]|$)/, ':{CLOSED_PORT}'))",
     )
     run_test(ann)
-    assert ann.find("#verdict").get_attribute("data-level") == "unsure"
+    assert ann.attribute("#verdict", "data-level") == "unsure"
     port = ann.driver.execute_script("return /:(\\d+)[?]/.exec(arguments[0])[1]", probe(ann, "tcp")[1])
     assert ann.text("#verdict-title") == f"UDP seems to be blocked on this network: calls will use TCP on port {port}."
     level, text = probe(ann, "udp")
@@ -130,14 +135,14 @@ def test_closed_tcp_port(ann):
     assert "The relay does not respond over TCP." in text
     assert f"TCP port {CLOSED_PORT}" in text
     # UDP is enough to call, and the verdict says so.
-    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert ann.attribute("#verdict", "data-level") == "good"
     assert f"TURN over TCP (port {CLOSED_PORT}) does not work" in ann.text("#verdict")
 
 
 def test_wrong_name(ann):
     change_servers(ann, "return text.replaceAll(/(stun|turn)(s?):[^:\"]+/g, '$1$2:no-such-relay.invalid')")
     run_test(ann)
-    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    assert ann.attribute("#verdict", "data-level") == "bad"
     assert "Calls will not connect from this network." in ann.text("#verdict-title")
     assert "The name “no-such-relay.invalid” is not known." in ann.text("#verdict")
     assert set(levels(ann).values()) == {"bad"}
@@ -149,7 +154,7 @@ def test_wrong_name(ann):
 def test_wrong_credentials(ann):
     change_servers(ann, "return text.replace(/\"credential\":\"[^\"]*\"/, '\"credential\":\"wrong\"')")
     run_test(ann)
-    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    assert ann.attribute("#verdict", "data-level") == "bad"
     # STUN needs no password.
     assert levels(ann)["stun"] == "good"
     for kind in ("udp", "tcp"):
@@ -181,7 +186,7 @@ def test_again_after_a_failure(ann):
     )
     ann.driver.execute_script("window.isBroken = true")
     run_test(ann)
-    assert ann.find("#verdict").get_attribute("data-level") == "bad"
+    assert ann.attribute("#verdict", "data-level") == "bad"
     ann.driver.execute_script("window.isBroken = false")
     ann.click("[data-action=test-again]")
     ann.browser.wait("a good verdict", lambda: ann.all("#verdict[data-level=good]"), 60)
@@ -252,7 +257,7 @@ def secure_server(request, tmp_path_factory):
 def test_tls(secure_server, tmp_path):
     """A browser that trusts the certificate gets through over TLS."""
     server, port = secure_server
-    browser = Browser("trusting", tmp_path, ["--ignore-certificate-errors"])
+    browser = Browser("trusting", tmp_path, ["--ignore-certificate-errors"], is_whole=True)
     try:
         ann = Person(browser, server.url, "Ann Abel").sign_up()
         run_test(ann)
@@ -280,6 +285,6 @@ def test_untrusted_certificate(secure_server, browsers):
     assert level == "bad"
     assert "No secure connection to the relay could be made." in text
     assert "does not trust the relay’s certificate" in text
-    assert ann.find("#verdict").get_attribute("data-level") == "good"
+    assert ann.attribute("#verdict", "data-level") == "good"
     assert f"TURN over TLS (port {port}) does not work" in ann.text("#verdict")
     browsers[0].driver.get("about:blank")

@@ -156,5 +156,4 @@ def test_loss_is_repaired_and_nobody_else_is_affected(three):
     watch.is_unaffected(cem, ben)
 
     link.impair()
-    for other in (ben, cem):
-        ann.sees(other)
+    ann.sees(ben, cem)

@@ -25,6 +25,11 @@ navigator.serviceWorker.ready.then((one) => one.getNotifications())
 ACTIVE = "navigator.serviceWorker.ready.then((one) => arguments[0](Boolean(one.active)))"
 
 
+@pytest.fixture(scope="module")
+def browsers(whole_browsers):
+    return whole_browsers
+
+
 @pytest.fixture
 def pair(browsers, url):
     """Ann, whose browser lets the page notify her, with a second tab for what hides the first; and Ben."""

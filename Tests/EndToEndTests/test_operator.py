@@ -1,20 +1,19 @@
 """The operator's page in a browser: an operator signs in and does what the page offers, on a desk and a phone."""
 
 import json
-import pathlib
 import subprocess
 import urllib.request
 import uuid
 
-import axe_core_python
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from switchboard_tests.browsers import axe
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.pages import VISIBLE, WITH_TEXT
 from switchboard_tests.waiting import TIMEOUT
 from switchboard_tests.webhook_receivers import Receiver
 
-AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 TABS = ["overview", "users", "reports", "calls", "keys", "webhooks", "audit", "configuration"]
 
 
@@ -49,24 +48,24 @@ class Page:
         self.url = f"http://127.0.0.1:{server.admin_port}/admin"
 
     def all(self, selector):
-        return [one for one in self.driver.find_elements(By.CSS_SELECTOR, selector) if one.is_displayed()]
+        return self.driver.execute_script(f"{VISIBLE} return visible(arguments[0]);", selector)
 
     def find(self, selector, text=""):
-        def shown():
-            found = [one for one in self.all(selector) if text in one.text]
-            return found[0] if found else None
-
-        return self.browser.wait(f"{selector} {text}", shown)
+        return self.browser.wait(
+            f"{selector} {text}", lambda: self.driver.execute_script(WITH_TEXT, selector, text)
+        )
 
     def click(self, selector, text="", button=None):
         """Clicks an element, or the button of it with this text, until nothing lies over it."""
         def clicked():
-            element = self.find(selector, text)
-            if button:
+            # A list that is read anew replaces its buttons.
+            element = self.driver.execute_script(WITH_TEXT, selector, text)
+            if element and button:
                 element = element.find_element(By.XPATH, f".//button[.='{button}']")
-            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-            element.click()
-            return True
+            if element:
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+                element.click()
+            return bool(element)
 
         self.browser.wait(f"{selector} {text} to take a click", clicked)
 
@@ -84,14 +83,9 @@ class Page:
         self.find("#key").send_keys(key, Keys.ENTER)
 
     def check(self, what):
-        self.driver.execute_script(AXE)
-        violations = self.driver.execute_async_script(
-            "axe.run(document).then(({ violations }) => arguments[0](violations))"
-        )
-        found = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in violations]
-        assert found == [], what
-        width, room = self.driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-        assert width <= room, f"{what} is wider than the window"
+        # A button that is busy is pale for a moment.
+        self.browser.wait("nothing to be busy", lambda: not self.all("[aria-busy=true]"))
+        axe.check(self.driver, what)
 
 
 def new_key(server, *scopes):
@@ -289,7 +283,8 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
     server.command(
         "webhook", "add", "--url", "http://127.0.0.1:9/hooks/of/our/shop", "--name", "Shop", "--event", "call.ended")
     page.browser.resize(size)
-    page.browser.set_dark(is_dark)
+    # A notice that fades in is pale, too.
+    page.browser.set_dark(is_dark, prefers_reduced_motion="reduce")
     page.browser.open(page.url)
     page.find("#key")
     label = f"operator-{'phone' if size == PHONE else 'desk'}-{'dark' if is_dark else 'light'}"

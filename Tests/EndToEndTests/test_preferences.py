@@ -50,7 +50,7 @@ def test_what_is_chosen_in_one_tab_holds_in_the_others(ann):
     looks(ann, want)
     # What was being written is there, and Enter begins a line in it.
     field = ann.find("#write")
-    ann.browser.wait("the draft", lambda: ann.find("#write").get_attribute("value") == "half a thought")
+    ann.browser.wait("the draft", lambda: ann.draft() == "half a thought")
     field.send_keys(Keys.END, Keys.ENTER, "the other half")
     assert field.get_attribute("value") == "half a thought\nthe other half"
     field.send_keys(Keys.CONTROL, Keys.ENTER)

@@ -6,7 +6,7 @@ import pathlib
 import pytest
 from switchboard_tests.browsers.browser import WATCH_PEERS
 from switchboard_tests.browsers.firefox import firefox
-from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.pages import Person, together
 from switchboard_tests.browsers.peer import Peer
 from switchboard_tests.browsers.server import Server
 
@@ -72,11 +72,11 @@ def test_everybody_receives_everybody(forced, browsers, fox, peer):
     for person in pages:
         person.is_connected(limit=60)
 
-    for person in pages:
-        for other in (*pages, peer):
-            if other is not person:
-                person.sees(other)
+    def receives(person):
+        person.sees(*(other for other in (*pages, peer) if other is not person))
         person.receives_voices(3)
+
+    together(pages, receives)
     peer.receives_everybody(3)
 
     assert peer.protection in PROFILES[profile]

@@ -31,14 +31,14 @@ def test_everybody_is_shown_that_a_call_is_recorded(crowd, pictures):
     ben.says("#call-recording", "You are recording this call")
     for one in (ann, cem):
         one.says("#call-recording", "Ben Brook is recording this call")
-    call = ann.find("#call").get_attribute("data-call")
+    call = ann.attribute("#call", "data-call")
     # Three seconds.
     cem.receives_voices(2, packets=150)
     assert manifest(ann, call)["status"] == "ongoing"
     # It is also shown after a reload.
     cem.driver.refresh()
     cem.says("#call-recording", "Ben Brook is recording this call", limit=60)
-    assert ann.find("[data-action=record]").get_attribute("aria-label") == "Stop recording"
+    assert ann.attribute("[data-action=record]", "aria-label") == "Stop recording"
     ann.control("record")
     for one in people:
         one.gone("#call-recording:not([hidden])")
@@ -103,8 +103,8 @@ def test_a_transcript_has_its_speakers(three, listener, pictures):
     ann.control("record")
     for other in (ben, cem):
         other.says("#call-recording", "Ann Abel is recording this call")
-    # Six seconds.
-    cem.receives_voices(1, packets=300)
+    # Three seconds of speech.
+    cem.receives_voices(1, packets=150)
     ann.control("record")
     for person in three:
         person.gone("#call-recording:not([hidden])")

@@ -140,7 +140,7 @@ def test_a_reload_returns_into_the_call(in_call):
         person.has_video()
         person.receives_audio()
     # Who was muted stays muted.
-    assert ben.find("[data-action=mute]").get_attribute("aria-label").startswith("Unmute")
+    assert ben.attribute("[data-action=mute]", "aria-label").startswith("Unmute")
     ann.says("#call-status", "Their microphone is off")
     ben.hang_up()
     ann.phase("ended")

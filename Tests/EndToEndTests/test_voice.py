@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.audio_files import encode, opusinfo, tone
+from switchboard_tests.browsers import audit
 from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.firefox import firefox
 from switchboard_tests.browsers.pages import WORDS, Person
@@ -142,7 +143,7 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
         "playback to progress", lambda: (found := ann.driver.execute_script(PLAYED)) and found[0]["time"] > 0.5
     )
     ann.find("#messages .voice[data-state=playing]")
-    assert ann.all(".waveform .played") and "Pause" in ann.find("[data-action=play]").get_attribute("aria-label")
+    assert ann.all(".waveform .played") and "Pause" in ann.attribute("[data-action=play]", "aria-label")
     assert float(slider.get_attribute("aria-valuenow")) > 0.4
     pictures(ann.browser, "voice-playing")
     ann.click("#messages [data-action=play]")
@@ -247,12 +248,9 @@ def test_it_fits(ann, ben, tmp_path, pictures, look):
         for person in (ann, ben):
             width = person.driver.execute_script("return innerWidth")
             assert person.driver.execute_script(WIDTH) <= width
-        small = ann.driver.execute_script(
-            "return [...document.querySelectorAll('main button, main [role=slider], main a')]"
-            ".filter((one) => one.offsetParent ?? one.clientWidth).map((one) => one.getBoundingClientRect())"
-            ".filter(({ width, height }) => width && (width < 43 || height < 43)).length"
-        )
-        assert small == 0, "touch targets are large enough"
+        # As in `looks.faults`.
+        least = 24 if look == "dark" else 44
+        assert ann.driver.execute_script(audit.SMALL, least) == [], "touch targets are large enough"
         ben.click("[data-action=cancel-voice]")
     finally:
         for person in (ann, ben):
@@ -274,5 +272,5 @@ def test_firefox_sends_and_plays(ann, url, tmp_path):
             person.click("#messages [data-action=play]")
             person.browser.wait(
                 "playback to progress",
-                lambda: float(person.find("#messages [role=slider]").get_attribute("aria-valuenow")) > 0.5,
+                lambda: float(person.attribute("#messages [role=slider]", "aria-valuenow")) > 0.5,
             )

@@ -62,7 +62,7 @@ struct HostileCheckTests {
         let bytes = harness.bytes(of: .init(nominates: true))
         for count in 0..<bytes.count {
             let part = Array(bytes.prefix(count))
-            #expect(throws: Message.ParseError.self) { try Message(part.span.bytes) }
+            #expect(throws: Message.ParseError.self) { _ = try Message(part.span.bytes) }
         }
         for bit in 0..<bytes.count * 8 {
             let damaged = bytes.flippingBit(bit)

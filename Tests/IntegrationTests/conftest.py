@@ -18,11 +18,12 @@ import pytest
 from switchboard_tests import coturn, namespaces, stun
 from switchboard_tests.audio_files import RATE
 from switchboard_tests.certificates import self_signed
+from switchboard_tests.scripted_recogniser import COMMAND
 from switchboard_tests.server import Server
 from switchboard_tests.transcription import SPEECH, WORDS
 from switchboard_tests.waiting import TIMEOUT
 
-# Files with tests of more than half a minute. They begin first, so that no worker is alone with one in the end.
+# Files that take longest, the longest first. They begin first, so that no worker is alone with one in the end.
 LONG = [
     "test_openapi", "test_transcripts", "test_deletion", "test_relay", "test_stalls", "test_recording_transcripts",
     "test_captions", "test_crash", "test_webhook_delivery", "test_erased_bytes", "test_realtime_ends",
@@ -32,13 +33,13 @@ LONG = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.stem not in LONG)
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def make_server(tmp_path_factory):
     """Starts servers: `make_server({"calls": {…}})`, with all roles by default. Servers still running after the tests
-    are killed."""
+    of the module are killed: of all files there would be hundreds."""
     servers: list[Server] = []
 
     def make(settings: dict | None = None, started: bool = True, role: str | None = None) -> Server:
@@ -71,6 +72,14 @@ def server(make_server) -> Iterator[Server]:
     assert server.process is None or server.process.poll() is None, f"the server died:\n{server.log_tail()}"
     if server.process is not None:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def listener(make_server) -> Iterator[Server]:
+    """One server for the tests of a module, on which a scripted recogniser transcribes."""
+    server = make_server(COMMAND)
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")

@@ -68,13 +68,6 @@ def spoken():
     return {text: utterance(text) for text in PITCHES}
 
 
-@pytest.fixture(scope="module")
-def listener(make_server):
-    server = make_server(COMMAND)
-    yield server
-    server.stop()
-
-
 def test_captions_reach_everybody_during_speech(listener, spoken):
     async def run():
         async with speaking_call(listener, 3) as (everybody, tracks):

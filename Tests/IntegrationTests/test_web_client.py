@@ -67,6 +67,15 @@ def test_script_and_styles_are_kept_for_ever(server, page):
         assert missing.headers["cache-control"] in ("no-store", "no-cache")
 
 
+
+
+def test_a_page_of_the_documentation_that_is_not_there_is_whole_each_time(server):
+    first = HTTP.get(server.url + "/docs/nonsense")
+    again = HTTP.get(server.url + "/docs/nonsense", headers={"If-None-Match": first.headers.get("etag", "*")})
+    for one in (first, again):
+        assert one.status_code == 404 and "There is no page at this address" in one.text
+
+
 def test_pages_of_other_origins_vary_by_both(make_server):
     origin = "https://app.example.com"
     server = make_server({"http": {"allowedOrigins": [origin]}})

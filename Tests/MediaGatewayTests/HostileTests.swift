@@ -85,7 +85,8 @@ struct HostileTests {
         let ann = try LegClient("ann", ssrc: 11, to: harness.address)
         let eve = try LegClient("eve", ssrc: 66, to: harness.address)
         try harness.connect(ann)
-        eve.remote = try #require(LocalCredentials.random(eve))
+        let guessed: LocalCredentials = try #require(LocalCredentials.random(eve))
+        eve.remote = guessed
         eve.expected = ann.expected
         harness.pass(seconds: 6)
         let before = state(harness)

@@ -71,7 +71,8 @@ struct LegLifeTests {
         let ann = try LegClient("ann", ssrc: 11, to: harness.address)
         try harness.open(ann)
         // A stranger's check, with another password, is nothing.
-        ann.check(nominates: true, with: try #require(LocalCredentials.random(ann)))
+        let guessed: LocalCredentials = try #require(LocalCredentials.random(ann))
+        ann.check(nominates: true, with: guessed)
         harness.pass(seconds: 29)
         #expect(harness.ends(of: "ann").isEmpty && harness.stats.legs == 1 && harness.stats.dropped.check == 1)
         harness.pass(seconds: 2)

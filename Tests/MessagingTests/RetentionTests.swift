@@ -95,7 +95,7 @@ import Testing
         _ = try chat.commands.edit(
             1, in: id, text: MessageText("second"), basedOn: message.textVersion, by: chat.people[0], store: chat.store)
         _ = try chat.commands.pin(1, in: id, by: chat.people[0], store: chat.store)
-        try chat.commands.delete(
+        _ = try chat.commands.delete(
             chat.send("deleted", to: id, by: 0).number, in: id, by: chat.people[0], store: chat.store)
         pass(2, in: chat)
         try chat.send("new", to: id, by: 0)

@@ -81,7 +81,7 @@ enum DatabaseSetUp: SearchSetUp {
         }
     }
     static func setBlock(_ isBlocked: Bool, of user: UserID, by blocker: UserID, in store: StoreTransaction) throws {
-        if isBlocked { try store.block(user, by: blocker) } else { try store.unblock(user, by: blocker) }
+        _ = if isBlocked { try store.block(user, by: blocker) } else { try store.unblock(user, by: blocker) }
     }
     static func postings(of index: SearchIndex, in store: StoreTransaction) throws -> Set<SearchPosting> {
         Set(

@@ -50,7 +50,8 @@ struct OpenSSLAuthenticationTests {
 
     @Test("random numbers differ")
     func random() throws {
-        #expect(try #require(OpenSSLRandom.bytes(32)) != OpenSSLRandom.bytes(32))
+        let first: [UInt8] = try #require(OpenSSLRandom.bytes(32))
+        #expect(first != OpenSSLRandom.bytes(32))
         #expect(OpenSSLRandom.integer() != OpenSSLRandom.integer())
     }
 }

@@ -12,7 +12,8 @@ struct TLSClientTests {
         private(set) var last = TLSSession.Progress.drained
 
         init(_ make: (TLSPipe) -> TLSSession?) throws {
-            session = try #require(make(pipe))
+            let made: TLSSession = try #require(make(pipe))
+            session = made
         }
 
         /// Takes bytes in and returns what is to be sent.

@@ -25,7 +25,7 @@ struct DescriptionProperties {
             do {
                 let read = try SessionDescription(parsing: bytes.span.bytes)
                 #expect(try SessionDescription(parsing: read.text) == read)
-            } catch let error as DescriptionError {
+            } catch {
                 refused += 1
                 #expect(error.line >= 1 && error.line <= bytes.count { $0 == 0x0A } + 2)
                 #expect(!error.allowed.isEmpty)

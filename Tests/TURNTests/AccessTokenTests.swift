@@ -37,7 +37,8 @@ struct AccessTokenTests {
     private func serving() throws -> RelayHarness {
         let harness = try RelayHarness()
         harness.engine.credentials.tokenKeys = ["long": Array(0..<32), "short": Array(0..<16)]
-        harness.engine.decryption = try #require(OpenSSLDecryption())
+        let decryption: OpenSSLDecryption = try #require(OpenSSLDecryption())
+        harness.engine.decryption = decryption
         return harness
     }
 

@@ -81,7 +81,7 @@ def test_snapshots_of_another_epoch_come_in_any_order(run, order):
         const data = { conversation: { id: "c", version: 1 }, membership: { state: "member", read: 0 }, members: [], people: [],
             messages: [one], range: [1, 1], hasEarlier: false };
         const steps = [(thread) => state.applySnapshot(thread, data, { isNewEpoch: true }),
-            (thread) => state.applyMarksSnapshot(thread, marks(1, { count: 1 }), "ann", { isNewEpoch: true })];
+            (thread) => state.applyMarksSnapshot(thread, marks(1, { count: 1 }), "ann")];
         const { shown, delivered, scheduled } = order.reduce((thread, index) => steps[index](thread), before);
         return { shown, delivered, scheduled };
     """

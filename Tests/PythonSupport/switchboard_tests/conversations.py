@@ -45,6 +45,12 @@ def send(user: User, conversation: str, text: str, **more: Any) -> httpx.Respons
     return user.post(f"/v1/conversations/{conversation}/messages", body)
 
 
+def sent(user: User, conversation: str, text: str, **more: Any) -> int:
+    """The number of a message that is sent."""
+    response = send(user, conversation, text, **more)
+    assert response.status_code == 201, response.text
+    number: int = response.json()["message"]["number"]
+    return number
 def messages(user: User, conversation: str, **parameters: Any) -> list[dict[str, Any]]:
     """What people wrote, without notices."""
     return [one for one in everything(user, conversation, **parameters) if one["kind"] != "notice"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import http.server
 import json
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +12,8 @@ from typing import Any
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+from switchboard_tests import scripted_http
 
 AUDIENCE = "switchboard"
 
@@ -23,8 +23,8 @@ def encoded(value: bytes) -> str:
 
 
 class Issuer:
-    def __init__(self, port: int) -> None:
-        self.name = f"http://127.0.0.1:{port}"
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.key = ec.generate_private_key(ec.SECP256R1())
 
     @property
@@ -52,25 +52,10 @@ class Issuer:
 
 @contextlib.contextmanager
 def issuing() -> Iterator[Issuer]:
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(scripted_http.Handler):
         def do_GET(self) -> None:
-            body = json.dumps(issuer.key_set).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.respond(200, json.dumps(issuer.key_set).encode(), Content_Type="application/json")
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    issuer = Issuer(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with scripted_http.serving(Handler) as address:
+        issuer = Issuer(address)
         yield issuer
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import email.parser
 import hmac
 import http.server
 import json
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from switchboard_tests import scripted_recogniser
+from switchboard_tests.scripted_http import form
 from switchboard_tests.server import User
 
 SPEECH = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
@@ -38,14 +38,7 @@ class Listener(http.server.BaseHTTPRequestHandler):
     """The scripted recogniser behind an endpoint like OpenAI's."""
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        form: Any = email.parser.BytesParser().parsebytes(
-            b"Content-Type: " + self.headers["Content-Type"].encode() + b"\r\n\r\n" + body
-        )
-        fields = {
-            part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
-            for part in form.get_payload()
-        }
+        fields = form(self)
         assert self.path == "/v1/audio/transcriptions" and fields["model"] == b"tiny", fields.keys()
         audio = fields["file"][44:]
         text = scripted_recogniser.recognised_text(audio)

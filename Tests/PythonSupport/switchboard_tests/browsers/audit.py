@@ -186,6 +186,20 @@ for (const element of document.body.querySelectorAll("*")) {
 return [...found];
 """
 
+# What a person sees and hears of the page: texts, and the names of controls.
+TEXTS = """
+const found = new Set();
+for (const element of document.body.querySelectorAll("*")) {
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest("time, svg, code, script, noscript, [lang]:not(html)")) continue;
+    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) found.add(node.data.trim());
+    for (const name of ["aria-label", "title", "placeholder", "alt", "aria-valuetext"]) {
+        found.add(element.getAttribute(name) ?? "");
+    }
+}
+return [...found];
+"""
+
 # What axe-core finds, with all of its rules or with those that are listed. Under a modal dialog it takes the buttons of
 # the dialog for the background of what lies below.
 VIOLATIONS = """

@@ -95,7 +95,8 @@ class Driver:
 
     def _execute(self, command: str, script: str, args: Sequence[Any]) -> Any:
         args = [{REFERENCE: one.id} if isinstance(one, Element) else one for one in args]
-        return self.say(f"WebDriver:{command}", script=script, args=args, newSandbox=False, sandbox=None)["value"]
+        value = self.say(f"WebDriver:{command}", script=script, args=args, newSandbox=False, sandbox=None)["value"]
+        return Element(self, value) if isinstance(value, dict) and REFERENCE in value else value
 
 
 class Firefox:

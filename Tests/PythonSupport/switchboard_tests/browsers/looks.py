@@ -5,15 +5,11 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
-import pathlib
 from typing import Any
 
-import axe_core_python
-
-from switchboard_tests.browsers import audit
+from switchboard_tests.browsers import audit, axe
 from switchboard_tests.browsers.browser import DESK, PHONE, TABLET, Browser
 
-AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 SIZES = {"desk": DESK, "tablet": TABLET, "phone": PHONE}
 THEMES = ("light", "dark")
 DIRECTIONS = ("ltr", "rtl")
@@ -107,8 +103,7 @@ def tree(browser: Browser) -> tuple[str, list[str]]:
 
 def violations(browser: Browser, *rules: str) -> list[str]:
     """What axe-core finds, with all of its rules or with these."""
-    if not browser.driver.execute_script("return Boolean(globalThis.axe)"):
-        browser.driver.execute_script(AXE)
+    axe.load(browser.driver)
     return [f"axe: {one}" for one in browser.driver.execute_async_script(audit.VIOLATIONS, list(rules) or None)]
 
 

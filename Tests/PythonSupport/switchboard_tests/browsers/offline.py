@@ -55,8 +55,8 @@ KEPT = "return navigator.serviceWorker.ready.then(() => caches.keys()).then((nam
 
 def waiting(person: Person, *want: str) -> None:
     """Waits until these messages are shown as not sent yet."""
-    person.browser.wait(f"{want} to wait", lambda: [
-        one.text for one in person.all("#messages [data-outgoing=waiting] .text")] == list(want))
+    person.browser.wait(f"{want} to wait", lambda: person.texts(
+        "#messages [data-outgoing=waiting] .text") == list(want))
 
 
 def back(person: Person, proxy: Proxy) -> None:

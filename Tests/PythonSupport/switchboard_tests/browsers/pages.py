@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import httpx
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 
 from switchboard_tests.waiting import TIMEOUT
 
@@ -18,50 +20,102 @@ P = TypeVar("P")
 
 PASSWORD = "a calm and long password"
 
-# Waits until an element has not moved for 60 ms: the buttons of a call slide aside for the details, and a click on a
-# moving one misses it.
-WAIT_FOR_STILL = """
-const [element, done] = arguments;
+# What is visible of the elements of a selector; an option is where its list is. One script, since WebDriver's own
+# question is 50 kB for each element.
+VISIBLE = """
+const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    && [one, ...one.querySelectorAll("*")].some((part) => part.offsetWidth !== 0 && part.offsetHeight !== 0
+        || part instanceof SVGElement && part.getBoundingClientRect().width > 0);
+const visible = (selector) =>
+    [...document.querySelectorAll(selector)].filter((one) => isVisible(one.closest("select") ?? one));
+"""
+FIRST_VISIBLE = f"{VISIBLE} return visible(arguments[0])[0] ?? null;"
+ANY_VISIBLE = f"{VISIBLE} return visible(arguments[0]).length > 0;"
+# The words of what is visible of them, as WebDriver has them.
+WORDS_OF = 'const wordsOf = (one) => (one.innerText ?? one.textContent).replaceAll("\\u00a0", " ").trim();'
+SHOWN_TEXTS = f"{VISIBLE} {WORDS_OF} return visible(arguments[0]).map(wordsOf);"
+# The first that is visible and says something.
+WITH_TEXT = f"""{VISIBLE} {WORDS_OF}
+const [selector, text] = arguments;
+return visible(selector).find((one) => wordsOf(one).includes(text)) ?? null;
+"""
+# Scrolls to the first visible element, and returns it once it has not moved from one frame to the next but one: the
+# buttons of a call slide aside for the details, and a click on a moving one misses it. A hidden page has no frames.
+FIRST_STILL = f"""{VISIBLE}
+const [selector, done] = arguments;
+const [element] = visible(selector);
+element?.scrollIntoView({{ block: "center" }});
 let last = "";
-const check = () => {
-    const { x, y, width, height } = element.getBoundingClientRect();
+const check = () => {{
+    const {{ x, y, width, height }} = element.getBoundingClientRect();
     const now = [x, y, width, height].join();
-    if (now === last) return done(true);
+    if (now === last) return done(element);
     last = now;
-    setTimeout(check, 60);
-};
-check();
+    wait();
+}};
+const wait = () => {{
+    if (document.hidden) setTimeout(check, 60); else requestAnimationFrame(() => requestAnimationFrame(check));
+}};
+if (element) check(); else done(null);
 """
 
 
-# Somebody's tile in a group call, by name: its data attributes, and the state of its video.
-TILE = """
-const [name, source] = arguments;
-const tile = [...document.querySelectorAll(`#grid .tile[data-source=${source}]`)]
+# Somebody's tile in a group call, by name, with its video, whose frames are counted from now on.
+TILES = """
+const tileOf = (name, source) => [...document.querySelectorAll(`#grid .tile[data-source=${source}]`)]
     .find((one) => one.querySelector(".tile-name").textContent === name);
-if (!tile) return null;
-const video = tile.querySelector("video");
-if (video.framesShown === undefined) {
+const countFrames = (video) => {
+    if (video.framesShown !== undefined) return;
     video.framesShown = 0;
     const count = () => {
         video.framesShown += 1;
         video.requestVideoFrameCallback(count);
     };
     video.requestVideoFrameCallback(count);
-}
-const canvas = document.createElement("canvas");
-[canvas.width, canvas.height] = [16, 16];
-const pen = canvas.getContext("2d");
-let brightness = 0;
-if (video.videoWidth) {
+};
+const brightnessOf = (video) => {
+    if (!video.videoWidth) return 0;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [16, 16];
+    const pen = canvas.getContext("2d");
     pen.drawImage(video, 0, 0, 16, 16);
     const { data } = pen.getImageData(0, 0, 16, 16);
+    let brightness = 0;
     for (let i = 0; i < data.length; i += 4) brightness = Math.max(brightness, data[i] + data[i + 1] + data[i + 2]);
-}
-return {
-    ...tile.dataset, frames: video.framesShown, brightness, width: video.videoWidth,
-    bars: tile.querySelector(".bars:not([hidden])")?.dataset.level ?? null,
+    return brightness;
 };
+"""
+# Its data attributes, and the state of its video.
+TILE = f"""{TILES}
+const tile = tileOf(...arguments);
+if (!tile) return null;
+const video = tile.querySelector("video");
+countFrames(video);
+return {{
+    ...tile.dataset, frames: video.framesShown, brightness: brightnessOf(video), width: video.videoWidth,
+    bars: tile.querySelector(".bars:not([hidden])")?.dataset.level ?? null,
+}};
+"""
+# Whose video, of these names, has not moved or is black, as soon as there is nobody, or after ten seconds: a busy
+# machine shows few frames.
+UNSEEN = f"""{TILES}
+const [names, source, done] = arguments;
+const end = performance.now() + 10_000;
+const starts = new Map();
+const isSeen = (name) => {{
+    const tile = tileOf(name, source);
+    const video = tile?.querySelector("video");
+    if (tile?.dataset.picture !== "true") return false;
+    countFrames(video);
+    if (!starts.has(video)) starts.set(video, video.framesShown);
+    return video.framesShown > starts.get(video) + 5 && brightnessOf(video) > 60;
+}};
+let unseen = names;
+const check = () => {{
+    unseen = unseen.filter((name) => !isSeen(name));
+    if (unseen.length === 0 || performance.now() > end) done(unseen); else setTimeout(check, 50);
+}};
+check();
 """
 
 # The packets of each received voice, and its total audio energy so far.
@@ -140,36 +194,56 @@ class Person:
 
     def find(self, selector: str, limit: float = TIMEOUT) -> Any:
         """The element once it is visible."""
+        return self.browser.wait(
+            f"{selector} to be shown", lambda: self.driver.execute_script(FIRST_VISIBLE, selector), limit
+        )
 
-        def shown() -> Any:
-            found = [element for element in self.all(selector) if element.is_displayed()]
-            return found[0] if found else None
+    def is_shown(self, selector: str) -> bool:
+        """Whether any of them is visible."""
+        return self.driver.execute_script(ANY_VISIBLE, selector)
 
-        return self.browser.wait(f"{selector} to be shown", shown, limit)
+    def texts(self, selector: str) -> list[str]:
+        """The words of those that are visible."""
+        return self.driver.execute_script(SHOWN_TEXTS, selector)
 
     def click(self, selector: str, limit: float = TIMEOUT) -> None:
         def clicked() -> bool:
             # A list may be re-rendered between finding a row and clicking it: then it is looked up again.
-            element = self.find(selector, limit)
-            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-            self.driver.execute_async_script(WAIT_FOR_STILL, element)
-            element.click()
-            return True
+            element = self.driver.execute_async_script(FIRST_STILL, selector)
+            if element:
+                element.click()
+            return bool(element)
 
         self.browser.wait(f"{selector} to take a click", clicked, limit)
 
     def gone(self, selector: str, limit: float = TIMEOUT) -> None:
-        self.browser.wait(
-            f"{selector} to be gone", lambda: not [one for one in self.all(selector) if one.is_displayed()], limit
-        )
+        self.browser.wait(f"{selector} to be gone", lambda: not self.is_shown(selector), limit)
 
     def text(self, selector: str) -> str:
-        return self.find(selector).text
+        return self.read(selector, lambda element: element.text)
+
+    def attribute(self, selector: str, name: str) -> str | None:
+        return self.read(selector, lambda element: element.get_attribute(name))
+
+    def read(self, selector: str, read: Callable[[WebElement], Any]) -> Any:
+        """Of the first that is visible; of what was drawn anew in between it is read there."""
+
+        def found() -> tuple[Any] | None:
+            try:
+                return (read(self.find(selector)),)
+            except StaleElementReferenceException:
+                return None
+
+        return self.browser.wait(f"{selector} to be read", found)[0]
+
+    def draft(self) -> str:
+        """What is written in the open chat, and not sent."""
+        return self.driver.execute_script("return arguments[0].value", self.find("#write"))
 
     def says(self, selector: str, text: str, limit: float = TIMEOUT) -> None:
         """Waits until the element's text contains the text."""
         self.browser.wait(
-            f"{selector} to say “{text}”", lambda: any(text in one.text for one in self.all(selector)), limit
+            f"{selector} to say “{text}”", lambda: any(text in one for one in self.texts(selector)), limit
         )
 
     def press(self, keys: str) -> None:
@@ -302,7 +376,7 @@ class Person:
 
     def leave_calls(self) -> None:
         """Declines a call that rings, and leaves the one that this page is in, if any."""
-        if any(one.is_displayed() for one in self.all("#incoming")):
+        if self.is_shown("#incoming"):
             self.answer("decline")
             self.gone("#incoming")
         if self.all("#call:not([data-phase=ended])"):
@@ -334,7 +408,7 @@ class Person:
             field.send_keys(other.email)
             self.browser.wait(
                 f"{other.name} alone to be found",
-                lambda: [one.text for one in self.all("#picks .name")] == [other.name],
+                lambda: self.texts("#picks .name") == [other.name],
             )
             self.click("#picks .pick input")
             self.says("#picker .chips", other.name)
@@ -364,15 +438,18 @@ class Person:
 
         return self.browser.wait(f"the {source} of {getattr(other, 'name', other)} with {attributes}", found, limit)
 
-    def sees(self, other: Account | str, source: str = "camera", limit: float = TIMEOUT) -> None:
-        """Waits until the other's video moves and is not black."""
-        start = self.tile_is(other, source, limit, picture="true")["frames"]
+    def sees(self, *others: Account | str, source: str = "camera", limit: float = TIMEOUT) -> None:
+        """Waits until the video of all of them moves and is not black."""
+        unseen = [other if isinstance(other, str) else other.name for other in others]
 
-        def moves() -> bool:
-            tile = self.tile(other, source)
-            return tile and tile["frames"] > start + 5 and tile["brightness"] > 60
+        def all_are_seen() -> bool:
+            unseen[:] = self.driver.execute_async_script(UNSEEN, unseen, source)
+            return not unseen
 
-        self.browser.wait(f"moving video of {getattr(other, 'name', other)}", moves, limit)
+        try:
+            self.browser.wait(f"moving video of {' and '.join(unseen)}", all_are_seen, limit)
+        except AssertionError as error:
+            raise AssertionError(f"{self.name} does not see {unseen}") from error
 
     def prefers(self, quality: str, *others: Person, limit: float = TIMEOUT) -> None:
         """Waits until the server knows that this page prefers this quality for all of them."""
@@ -457,9 +534,7 @@ def connect_group(caller: Person, *others: Person, kind: str = "video") -> None:
 
 def everybody_receives_media(people: Sequence[Person]) -> None:
     def receive(person: Person) -> None:
-        for other in people:
-            if other is not person:
-                person.sees(other)
+        person.sees(*(other for other in people if other is not person))
         person.receives_voices(len(people) - 1)
 
     together(people, receive)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 import urllib.request
-from typing import Self
+from typing import ClassVar, Self
 
 from switchboard_tests import asyncapi
 from switchboard_tests.ports import free_port
@@ -24,6 +24,9 @@ class Server:
 
     `settings` are extra lines for the configuration's `relay`, `gateway` for its `gateway`.
     """
+
+    # Those that were started and not stopped.
+    living: ClassVar[list[Server]] = []
 
     def __init__(
         self, binary: str | pathlib.Path, directory: str | pathlib.Path, settings: str = "", gateway: str = ""
@@ -67,6 +70,8 @@ gateway:
 
     def start(self, timeout: float = TIMEOUT) -> Self:
         """Starts and waits until the server says that it is ready."""
+        if self not in Server.living:
+            Server.living.append(self)
         with open(self.log, "ab") as log:
             process = self.process = subprocess.Popen(
                 [self.binary, "serve", "--config", self.config], cwd=self.directory, stdout=log, stderr=log
@@ -108,6 +113,8 @@ gateway:
         self.process.wait()
 
     def stop(self) -> None:
+        if self in Server.living:
+            Server.living.remove(self)
         if self.process is None or self.process.poll() is not None:
             return
         self.process.terminate()

@@ -159,7 +159,7 @@ class Run:
             if self.fuzz_build is not None:
                 self.fuzz_build.wait()
                 self.fuzz_build = None
-            self.step("Scripts/fuzz", "Scripts/fuzz", "--seconds", "8")
+            self.step("Scripts/fuzz", "Scripts/fuzz", "--seconds", "5")
 
     def begin_fuzz_build(self) -> None:
         """In a directory of its own, and with idle priority, beside tests that wait for peers."""
