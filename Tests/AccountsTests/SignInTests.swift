@@ -52,6 +52,10 @@ import Tokens
         #expect(await problem { try await signUp("a@b.co", "nonsense") }?.kind == .forbidden)
         try await signUp("a@b.co", codes[0])
         #expect(await problem { try await signUp("b@b.co", codes[0]) }?.kind == .forbidden)
+        // Whoever has no invite is not told which addresses there are.
+        for invite in ["nonsense", codes[0]] {
+            #expect(await problem { try await signUp("a@b.co", invite) }?.field == "invite")
+        }
         try await signUp("b@b.co", " \(codes[1]) ")
         #expect(try await scratch.commands.accounts().items.count == 2)
 

@@ -7,6 +7,8 @@ final class MemoryCallStore: CallStore {
     struct State {
         var people: [UserID: Person] = [:]
         var blocks: Set<[UserID]> = []
+        /// Who takes no calls of whom.
+        var refusals: Set<[UserID]> = []
         var calls: [CallID: Call] = [:]
         var clientIDs: [String: (bodyHash: Int64, entity: CallID)] = [:]
         var streams: [StreamName: [StreamEntry]] = [:]
@@ -116,6 +118,8 @@ extension MemoryCallStore {
             }
         }
     }
+
+    func refusesCalls(of caller: UserID, _ user: UserID) -> Bool { state.refusals.contains([user, caller]) }
 
     func call(_ id: CallID) -> Call? { state.calls[id] }
 

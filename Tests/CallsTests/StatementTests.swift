@@ -30,7 +30,7 @@ import Testing
             try step("connected") { _ = try harness.connected(id, by: ben) }
             try step("end") { _ = try harness.hangUp(id, by: anna) }
             let total = steps.reduce(0) { $0 + $1.1 }
-            #expect(total <= 74, "\(steps)")
+            #expect(total <= 76, "\(steps)")
         }
     }
 

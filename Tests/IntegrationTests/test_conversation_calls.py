@@ -275,6 +275,51 @@ def test_requests_and_blocks(server):
     assert row(ben, here)["unread"] == 1, "the text alone"
 
 
+def test_who_refuses_others_or_has_declined_one_is_not_rung_by_them(server):
+    """For the caller it is like a call that nobody answers."""
+    ann, ben, cem, dan = server.users(4)
+
+    def calls(user: User) -> list[str]:
+        return [one["id"] for one in user.get("/v1/calls").json()["calls"]]
+
+    def ring(caller: User, callees: list[User]) -> dict[str, Any]:
+        body = {"clientID": client_id(), "callees": [one.id for one in callees], "kind": "audio"}
+        response = caller.post("/v1/calls", body)
+        assert response.status_code == 201, response.text
+        return response.json()["call"]
+
+    assert ben.request("PATCH", "/v1/me", {"messageRequests": "refuse"}).status_code == 200
+    made = ring(ann, [ben])
+    assert [one["state"] for one in made["participants"] if one["user"] == ben.id] == ["invited"]
+    assert calls(ben) == [] and made["id"] in calls(ann)
+    refused(ben.get(f"/v1/calls/{made['id']}"), 404, "not_found")
+    done(ann, made["id"], "end")
+    # Nor as one of several, nor when asked into a call later.
+    both = ring(ann, [ben, cem])
+    assert calls(ben) == [] and both["id"] in calls(cem)
+    done(cem, both["id"], "accept")
+    done(ann, both["id"], "end")
+    other = ring(ann, [cem])
+    done(cem, other["id"], "accept")
+    invited = ann.post(f"/v1/calls/{other['id']}/invite", {"clientID": client_id(), "users": [ben.id]})
+    assert invited.status_code == 200 and calls(ben) == []
+    done(ann, other["id"], "end")
+    # Ben calls, and whoever answers is accepted.
+    theirs = ring(ben, [ann])
+    done(ann, theirs["id"], "accept")
+    done(ann, theirs["id"], "end")
+    again = ring(ann, [ben])
+    assert again["id"] in calls(ben)
+    done(ann, again["id"], "end")
+
+    here = direct(dan, ann)
+    send(dan, here, "buy this")
+    assert ann.post(f"/v1/conversations/{here}/members/me/decline").status_code == 204
+    before = calls(ann)
+    done(dan, ring(dan, [ann])["id"], "end")
+    assert calls(ann) == before
+
+
 def test_what_a_call_may_be_created_with(server):
     ann, ben = friends(server, 2)
     here = direct(ann, ben)

@@ -234,7 +234,7 @@ def test_a_back_end_wakes_phones(make_server):
             key.token(ben["id"])
             body = {"clientID": client_id(), "callees": [ben["id"]], "kind": "audio"}
             call = ann.post("/v1/calls", body).json()["call"]["id"]
-            # In any order; beside them, the first call of the two makes their conversation.
+            # In any order; beside them, the first call of the two makes their conversation, with its message.
             lines, expected = {}, {"user.created", "call.ringing", "wake"}
             while not expected <= set(lines):
                 line = receiver.stdout.readline()

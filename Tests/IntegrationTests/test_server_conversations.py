@@ -57,6 +57,13 @@ def test_a_group_is_made_and_written_in(server, key):
     assert {one["user"]: one["state"] for one in key.get(f"{PATH}/{here}/members").json()["members"]} == {
         ann.id: "member", ben.id: "member", cleo.id: "left",
     }
+    # That somebody refuses a request is told to nobody.
+    assert ben.request("PATCH", "/v1/me", {"messageRequests": "refuse"}).status_code == 200
+    body = {"clientID": client_id(), "kind": "direct", "members": [ben.id]}
+    request = ann.post("/v1/conversations", body).json()["conversation"]["id"]
+    assert {one["user"]: one["state"] for one in key.get(f"{PATH}/{request}/members").json()["members"]} == {
+        ann.id: "member", ben.id: "invited",
+    }
     actions = [entry["action"] for entry in audit(server) if entry.get("subject") == here]
     assert actions == [
         "server.conversations.create", "server.members.add", "server.messages.send", "server.members.remove",

@@ -68,6 +68,19 @@ def test_an_identity_of_an_issuer_belongs_to_one_user(key):
     refused(key.get("/v1/server/users/ext:second"), 404, "not_found", "user")
 
 
+def test_an_identity_for_a_user_who_is_there_is_like_a_token(server, key):
+    def body() -> dict:
+        identity = {"issuer": "https://issuer.example", "subject": uuid.uuid4().hex}
+        return {"displayName": "Ada", "identities": [identity]}
+
+    without = create(server, "users")
+    known = body()
+    assert without.request("PUT", "/v1/server/users/ext:own", known).status_code == 201
+    assert without.request("PUT", "/v1/server/users/ext:own", known).status_code == 200
+    refused(without.request("PUT", "/v1/server/users/ext:own", body()), 403, "forbidden", "identities[0]")
+    assert key.request("PUT", "/v1/server/users/ext:own", body()).status_code == 200
+
+
 def test_users_are_listed_in_pages(key):
     wanted = {key.put_user(f"page-{number}")["id"] for number in range(5)}
     seen: list[str] = []

@@ -163,6 +163,23 @@ struct CallMessageTests {
                 == [chat.people[0]])
     }
 
+    @Test("who refuses strangers, or has declined one, is not rung by them; friends and who was accepted ring")
+    func refusals() throws {
+        let chat = Chat(people: 3, areFriends: false)
+        func refuses(_ caller: Int, _ user: Int) throws -> Bool {
+            try chat.commands.refusesCalls(of: chat.people[caller], chat.people[user], in: chat.store)
+        }
+        #expect(try !refuses(0, 1) && !refuses(0, 0))
+        let id = try direct(chat)
+        #expect(try !refuses(0, 1), "while the request waits")
+        try chat.commands.decline(id, by: chat.people[1], in: chat.store)
+        #expect(try refuses(0, 1) && !refuses(1, 0))
+        chat.store.requestPolicies[chat.people[2]] = .refuse
+        #expect(try refuses(0, 2) && !refuses(2, 0))
+        chat.store.friends.insert([chat.people[0], chat.people[2]])
+        #expect(try !refuses(0, 2))
+    }
+
     @Test("a call rings the members of a group that is not large, and nobody of others")
     func callees() throws {
         let chat = Chat(people: 5)

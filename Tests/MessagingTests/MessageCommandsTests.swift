@@ -29,6 +29,13 @@ struct MessageCommandsTests {
         #expect(
             problem { _ = try chat.commands.send(other, to: id, by: chat.people[0], in: chat.store) } == .clientIDReused
         )
+        // What others do with it later is not told by a repetition.
+        _ = try chat.commands.react(
+            with: ReactionEmoji("👍"), to: 3, in: id, by: chat.people[1], store: chat.store)
+        try chat.send("yes", to: id, by: 1, replyTo: 3)
+        let later = try chat.commands.send(outgoing, to: id, by: chat.people[0], in: chat.store)
+        #expect(later.isDuplicate && later.message.version == sent.message.version)
+        #expect(later.message.reactions.isEmpty && later.message.replies == 0)
         // Another author's id is another one.
         #expect(try chat.commands.send(outgoing, to: id, by: chat.people[1], in: chat.store).message.number == 4)
     }

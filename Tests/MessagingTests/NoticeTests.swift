@@ -113,6 +113,9 @@ struct NoticeTests {
         chat.store.blocks.insert([chat.people[0], chat.people[1]])
         _ = try chat.commands.change(id, disappearAfter: nil, by: chat.people[0], in: chat.store)
         #expect(try notices(chat, id, by: 0).map(\.kind) == [.pinned, .disappearing])
+        // It stays as long as its author's messages do now, as it would if nobody were blocked.
+        let shown = try chat.page(of: id, by: 0).messages.filter { $0.notice?.kind == .disappearing }
+        #expect(shown.map(\.expiresAt) == [nil])
         #expect(try notices(chat, id, by: 1).map(\.kind) == [.pinned])
         let notes = try chat.commands.createNotes(id: chat.newID(), by: chat.people[0], in: chat.store).found
         _ = try chat.commands.change(notes.conversation.id, disappearAfter: 60, by: chat.people[0], in: chat.store)

@@ -61,6 +61,38 @@ import Tokens
         #expect(refusal(two.token) == .unauthenticated && sessions.count == 0)
     }
 
+    @Test func eachRequestOfASessionThatEndedHasTheSameReason() async throws {
+        let revoked = try await makeOperator()
+        let tokens = (0..<OperatorSessions.maxPerKey).map { _ in sessions.open(by: revoked).token }
+        _ = try await keys.revoke(revoked.id.text)
+        for token in tokens + tokens {
+            let problem = #expect(throws: Problem.self) { try sessions.find(token, from: "192.0.2.7") }
+            #expect(problem?.detail.contains("revoked") == true)
+        }
+        let brief = sessions.open(by: try await makeOperator())
+        time.advance(seconds: OperatorSessions.lifetime)
+        for _ in 0..<2 {
+            let problem = #expect(throws: Problem.self) { try sessions.find(brief.token, from: "192.0.2.7") }
+            #expect(problem?.detail.contains("12 hours") == true)
+        }
+        #expect(sessions.count == 0)
+    }
+
+    @Test func sessionsThatEndedAreForgottenInTheEnd() async throws {
+        var tokens: [String] = []
+        for _ in 0..<5 {
+            let key = try await makeOperator()
+            tokens += (0..<OperatorSessions.maxPerKey).map { _ in sessions.open(by: key).token }
+            _ = try await keys.revoke(key.id.text)
+        }
+        for token in tokens { #expect(refusal(token) == .unauthenticated) }
+        let known = tokens.filter { token in
+            let problem = #expect(throws: Problem.self) { try sessions.find(token, from: "192.0.2.7") }
+            return problem?.detail.contains("revoked") == true
+        }
+        #expect(known == tokens.suffix(OperatorSessions.maxEnded))
+    }
+
     @Test func aRotatedKeyKeepsItsSessions() async throws {
         let key = try await makeOperator()
         let opened = sessions.open(by: key)

@@ -92,6 +92,16 @@ struct SubtitleTests {
         #expect(cues.allSatisfy { $0.end > $0.start })
     }
 
+    /// In quadratic time it would take hours.
+    @Test("a word of megabytes is broken in time with its length") func endless() {
+        let transcript = Transcript(
+            language: nil, text: "",
+            segments: [.init(start: 0, end: 10, text: String(repeating: "ab", count: 1_000_000))])
+        let cues = Subtitles.cues(of: transcript)
+        #expect(cues.count == (2_000_000 + 83) / 84)
+        #expect(cues.allSatisfy { $0.lines.allSatisfy { (1...42).contains($0.count) } })
+    }
+
     @Test("parts are joined in order, in the language of most") func joined() {
         func part(_ language: String?, _ text: String) -> Transcript {
             Transcript(language: language, text: text, segments: [.init(start: 10, end: 20, text: text)])

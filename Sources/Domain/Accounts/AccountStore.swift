@@ -83,6 +83,7 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, Even
 
     // Invites.
     func insertInvite(hash: [UInt8]) throws
+    func isInviteUnused(hash: [UInt8]) throws -> Bool
     /// Returns false if there is no such unused invite.
     func useInvite(hash: [UInt8], by user: UserID) throws -> Bool
 

@@ -1,10 +1,10 @@
-package import Accounts
+internal import Accounts
 import Calls
 package import Logging
 package import MediaFiles
 package import Model
 import ServiceLifecycle
-package import Storage
+internal import Storage
 package import Voice
 
 /// Erases what is stored of deleted users, as `ErasurePlan` says, within a minute of the deletion.

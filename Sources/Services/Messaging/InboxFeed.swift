@@ -1,8 +1,8 @@
 package import Bus
 package import Logging
-package import Model
+internal import Model
 package import Realtime
-package import ServiceLifecycle
+internal import ServiceLifecycle
 package import Storage
 import Synchronization
 

@@ -1,7 +1,7 @@
 package import Logging
 package import Model
-package import Realtime
-package import ServiceLifecycle
+internal import Realtime
+internal import ServiceLifecycle
 package import Storage
 import Synchronization
 

@@ -78,7 +78,8 @@ struct ExportReader {
         record.name = conversation.name
         record.createdAt = conversation.createdAt
         record.settings = conversation.settings
-        record.disappearAfter = conversation.disappearAfter
+        record.disappearAfter =
+            if let reader { conversation.disappearAfter(for: reader) } else { conversation.disappearAfter }
         if conversation.kind != .group {
             record.members = try store.members(of: id, after: nil, limit: 2).map(\.user.text)
         }

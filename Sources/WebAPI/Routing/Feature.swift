@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 import Synchronization
 
 /// A feature that the operator may disable. What exists of it stays, and can be read, left and removed: nothing new is made.

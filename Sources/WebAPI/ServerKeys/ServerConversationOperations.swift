@@ -103,12 +103,13 @@ package enum ServerConversationOperations {
             let limit = try request.integer("limit", in: 1...100, default: 100)
             let cursor = try request.parameters["cursor"].map { _ in try request.identifier("cursor", of: UserID.self) }
             let body = try await service.read { store, commands in
-                _ = try commands.serverConversation(id, in: store)
+                let kind = try commands.serverConversation(id, in: store).kind
                 let members = try store.members(of: id, after: cursor, limit: limit + 1)
                 var writer = JSONWriter(capacity: 1024)
                 writer.object { writer in
                     writer.name("members")
-                    writer.array(members.prefix(limit)) { $1.write(to: &$0) }
+                    // Whether somebody has declined is told to nobody.
+                    writer.array(members.prefix(limit)) { $1.shown(in: kind).write(to: &$0) }
                     writer.member("nextCursor", members.count > limit ? members[limit - 1].user : nil)
                 }
                 return writer.bytes

@@ -60,7 +60,8 @@ package enum ServerUserOperations {
                             .required("issuer", .text(minimum: 1, maximum: 255)),
                             .required("subject", .text(minimum: 1, maximum: 255)),
                         ]), maximum: AccountCommands.maxIdentities),
-                    "Issuers' identities with whose tokens the user signs in. Those added earlier stay."),
+                    "Issuers' identities with whose tokens the user signs in. Those added earlier stay. To give one to a user who is "
+                        + "there already, the key needs the scope `tokens` too."),
             ]),
             responses: [.created(userResponse, "The user is new."), .ok(userResponse, "The profile was replaced.")],
             problems: [.conflict], limit: .serverKeys

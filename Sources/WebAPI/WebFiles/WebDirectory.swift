@@ -1,5 +1,5 @@
 import HTTPTypes
-package import Hummingbird
+internal import Hummingbird
 package import HummingbirdCore
 import Logging
 

@@ -48,6 +48,10 @@ extension StoreTransaction {
         try sql.execute("INSERT INTO invites (hash, created_at) VALUES (?1, ?2)", [.blob(hash), .time(now)])
     }
 
+    package func isInviteUnused(hash: [UInt8]) throws -> Bool {
+        try sql.first("SELECT 1 FROM invites WHERE hash = ?1 AND used_by IS NULL", [.blob(hash)]) != nil
+    }
+
     package func useInvite(hash: [UInt8], by user: UserID) throws -> Bool {
         try sql.execute(
             "UPDATE invites SET used_by = ?2, used_at = ?3 WHERE hash = ?1 AND used_by IS NULL",

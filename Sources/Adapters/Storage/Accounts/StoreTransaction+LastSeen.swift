@@ -1,4 +1,4 @@
-package import Accounts
+internal import Accounts
 package import Model
 
 // When users were last there. It is no part of `UserRecord`, whose writers would overwrite it.

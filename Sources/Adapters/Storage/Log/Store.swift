@@ -27,7 +27,7 @@ package final class Store: Sendable {
     private let isListened: @Sendable (StreamName) -> Bool
     private let subscriptions = Mutex(WebhookSubscriptions())
     private let eventObservers = Mutex<[@Sendable (EventNotice) -> Void]>([])
-    private let departureHandler = Mutex<DepartureHandler?>(nil)
+    private let departures = Mutex(Departures())
     private let messageObservers = Mutex<[@Sendable (Set<ConversationID>) -> Void]>([])
     private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
     private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
@@ -74,7 +74,7 @@ package final class Store: Sendable {
     /// Sets the handler of departures from conversations. What it returns is called on the writer's thread, after the commit,
     /// and must be brief.
     package func handleDepartures(_ handler: @escaping DepartureHandler) {
-        departureHandler.withLock { $0 = handler }
+        departures.withLock { $0.handler = handler }
     }
 
     /// Adds an observer of commits that stored what is due at a time, such as messages that disappear, with the earliest. It
@@ -183,7 +183,7 @@ package final class Store: Sendable {
     }
 
     private func handleDepartures(in transaction: StoreTransaction) throws -> [@Sendable () -> Void] {
-        guard !transaction.departures.isEmpty, let handler = departureHandler.withLock({ $0 }) else { return [] }
+        guard !transaction.departures.isEmpty, let handler = departures.withLock({ $0 }).handler else { return [] }
         return try transaction.departures.compactMap { try handler(transaction, $0.conversation, $0.user) }
     }
 

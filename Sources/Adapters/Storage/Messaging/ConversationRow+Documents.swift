@@ -4,7 +4,10 @@ package import Model
 extension ConversationRow {
     /// - Parameter user: for whom alone it is; nil for all.
     package init(_ conversation: Conversation, for user: UserID? = nil) {
+        // One that a user has pinned for themselves alone may be pinned for all since.
+        var seen: Set<Int64> = []
         let pins = conversation.pins.filter { $0.onlyFor == nil || $0.onlyFor == user }.map(\.number)
+            .filter { seen.insert($0).inserted }
         self.init(
             json: Self.json("conversation") { writer in
                 conversation.write(

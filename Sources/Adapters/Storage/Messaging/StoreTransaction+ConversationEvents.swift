@@ -20,7 +20,8 @@ extension StoreTransaction {
                 else { continue }
                 let member = known.shown(in: conversation.kind)
                 let data = EventData.member(
-                    try party(user), role: member.role.rawValue, state: member.state.rawValue, of: conversation.id,
+                    try parties([user])[user] ?? EventParty(user: user), role: member.role.rawValue,
+                    state: member.state.rawValue, of: conversation.id,
                     kind: kind, version: member.version)
                 try insert(event(.conversationMember, user: user, data: data))
             case .message(let number):
@@ -50,9 +51,11 @@ extension StoreTransaction {
         if conversation.kind == .direct, conversation.memberCount > 1 {
             recipient = try members(of: conversation.id, after: nil, limit: 2).first { $0.user != message.author }?.user
         }
+        let parties = try parties([message.author, recipient].compactMap(\.self))
         let data = EventData.message(
-            message.number, of: message.kind.rawValue, call: message.call?.id, by: try party(message.author),
-            to: try recipient.map { try party($0) },
+            message.number, of: message.kind.rawValue, call: message.call?.id,
+            by: parties[message.author] ?? EventParty(user: message.author),
+            to: recipient.map { parties[$0] ?? EventParty(user: $0) },
             mentions: FoundRanges(ranges: message.ranges).mentionedUsers, sentAt: message.sentAt, in: conversation.id,
             kind: conversation.kind.rawValue, version: message.version)
         try insert(event(type, user: message.author, data: data))
@@ -74,8 +77,20 @@ extension StoreTransaction {
         EventRecord(id: .make(at: now), type: type, at: now, user: user, data: data)
     }
 
-    private func party(_ user: UserID) throws -> EventParty {
-        EventParty(
-            user: user, externalID: try externalIDs(of: [user])[user], displayName: try self.user(user)?.displayName)
+    /// Those of a few users who are known.
+    private func parties(_ users: [UserID]) throws -> [UserID: EventParty] {
+        let rows = try sql.query(
+            """
+            SELECT u.id, o.subject, u.display_name FROM users u
+            LEFT JOIN outside_identities o ON o.user_id = u.id AND o.issuer = ?1
+            WHERE u.id IN \(Placeholders.list(users.count, from: 2))
+            """, [.text(UserReference.issuer)] + users.map { .id($0) })
+        var parties: [UserID: EventParty] = [:]
+        for row in rows {
+            let user: UserID = try row.id(0)
+            parties[user] = EventParty(
+                user: user, externalID: try row.textIfPresent(1), displayName: try row.text(2))
+        }
+        return parties
     }
 }

@@ -1,5 +1,5 @@
 package import Calls
-package import Messaging
+internal import Messaging
 package import Model
 
 // The messages that follow calls, in the transactions that change the calls.
@@ -36,6 +36,10 @@ extension StoreTransaction {
                 "INSERT INTO missed_calls (conversation_id, number, user_id) VALUES (?1, ?2, ?3)",
                 [.id(conversation), .integer(number), .id(user)])
         }
+    }
+
+    package func refusesCalls(of caller: UserID, _ user: UserID) throws -> Bool {
+        try ConversationCommands().refusesCalls(of: caller, user, in: self)
     }
 
     package func standing(of user: UserID, in conversation: ConversationID) throws -> ConversationStanding {

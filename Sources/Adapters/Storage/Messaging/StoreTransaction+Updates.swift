@@ -44,7 +44,14 @@ extension StoreTransaction {
             one.own
         )
         .union(one.hiding)
-        .union(isSeen ? [] : one.messages.values.filter { $0.textVersion == $0.version }.map(\.author))
+        .union(
+            isSeen
+                ? []
+                : one.messages.values.filter { $0.textVersion == $0.version || $0.isWithheld || $0.isTextWithheld }
+                    .map(\.author)
+        )
+        // A reaction of somebody who is blocked, too.
+        .union(isSeen ? [] : one.notes.filter { note in note.value.contains { one.messages[$0] != nil } }.map(\.key))
         if conversation.kind == .group {
             let deleted = one.messages.values.filter { $0.deletedAt != nil && $0.number <= one.lastNumber }
             moved.formUnion(try formerReaders(ofLast: Set(deleted.map(\.number)), in: id))

@@ -1,6 +1,6 @@
 import Foundation
 package import Model
-package import Voice
+internal import Voice
 
 extension StoreTransaction {
     package func transcript(of file: FileID) throws -> FileTranscript? { try transcripts(of: [file])[file] }

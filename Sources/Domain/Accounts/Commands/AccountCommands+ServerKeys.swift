@@ -42,6 +42,12 @@ extension AccountCommands {
                             .conflict, "This identity belongs to another user.", field: "identities[\(index)]")
                     }
                 } else {
+                    // Whoever has the identity signs in as somebody who is there, as with a token.
+                    guard isNew || key.scopes.contains(.tokens) else {
+                        throw Problem(
+                            .forbidden, "Only a key with the scope tokens gives an identity to a user who is there.",
+                            field: "identities[\(index)]")
+                    }
                     try store.link(identity, to: user.id)
                 }
             }

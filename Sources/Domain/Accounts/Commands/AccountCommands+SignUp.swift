@@ -16,7 +16,12 @@ extension AccountCommands {
             guard let invite = request.invite.map(AccountRules.trimmed), !invite.isEmpty else {
                 throw Problem(.forbidden, "Signing up here needs an invite.", field: "invite")
             }
-            inviteHash = secrets.digest(invite)
+            let digest = secrets.digest(invite)
+            // Before anything is said of the address: that is for those who may sign up.
+            guard try await database.readAccounts({ try $0.isInviteUnused(hash: digest) }) else {
+                throw Self.unknownInvite
+            }
+            inviteHash = digest
         }
         try await checkEmailAvailable(email)
         let hash = try await passwords.hash(password)
@@ -26,10 +31,9 @@ extension AccountCommands {
             let user = UserRecord(
                 id: .make(at: store.now), email: email, passwordHash: hash, displayName: name, languages: languages,
                 createdAt: store.now)
+            if let usedInvite, try !store.isInviteUnused(hash: usedInvite) { throw Self.unknownInvite }
             guard try store.create(user) else { throw Self.emailTaken }
-            if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) {
-                throw Problem(.forbidden, "This invite is unknown or was already used.", field: "invite")
-            }
+            if let usedInvite, try !store.useInvite(hash: usedInvite, by: user.id) { throw Self.unknownInvite }
             return (user, try store.open(secret, for: user.id, on: device, lifetime: lifetime))
         }.value
         return try signedIn(user, opened, with: secret)
@@ -41,6 +45,8 @@ extension AccountCommands {
         if try await database.readAccounts({ try $0.user(emailKey: key) }) != nil { throw Self.emailTaken }
     }
 
+    private static let unknownInvite = Problem(
+        .forbidden, "This invite is unknown or was already used.", field: "invite")
     static let emailTaken = Problem(.conflict, "There is an account with this e-mail address already.", field: "email")
 
     /// The secrets of a new sign-in.

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 
 /// An account as the operator names one: by its e-mail address, by its id, or as `ext:<id>` by the app's own id.
 package enum AccountReference: Hashable, Sendable {

@@ -45,7 +45,9 @@ extension CallCommands {
             effects += outcome.effects
             if !outcome.call.isLive { over.insert(outcome.call.id) }
         }
-        let (caller, callees) = try parties(called, of: principal.user, field: "callees", in: store)
+        var (caller, callees) = try parties(called, of: principal.user, field: "callees", in: store)
+        // Who is a member of a group is called by its members.
+        if !isOpen { try refuse(&callees, calledBy: principal.user, in: store) }
         let call = Call.begin(
             id: id, conversation: conversation?.id, isOpen: isOpen, kind: request.kind, mode: mode, caller: caller,
             endpoint: endpoint, signIn: principal.signIn, callees: callees.map { ($0, isBusy($0, live, except: over)) },
@@ -97,7 +99,8 @@ extension CallCommands {
                 "This server has no media gateway, which a call of more than two needs: nobody can be added."
             )
         }
-        let (_, parties) = try parties(request.users, of: principal.user, field: "users", in: store)
+        var (_, parties) = try parties(request.users, of: principal.user, field: "users", in: store)
+        if !before.isOpen { try refuse(&parties, calledBy: principal.user, in: store) }
         let live = try store.liveParticipations(of: request.users)
         var after = before
         after.invite(
@@ -172,6 +175,12 @@ extension CallCommands {
             return party
         }
         return (own, others)
+    }
+
+    private func refuse(_ parties: inout [CallParty], calledBy caller: UserID, in store: some CallStore) throws {
+        for index in parties.indices where !parties[index].hasBlockedCaller {
+            parties[index].hasBlockedCaller = try store.refusesCalls(of: caller, parties[index].user)
+        }
     }
 
     var invalidRingSeconds: Problem {

@@ -8,7 +8,7 @@ package struct CallParty: Hashable, Sendable {
     package var photoURL: String?
     /// Whether a second call may ring during a call (a setting of the user).
     package var allowsCallWaiting: Bool
-    /// Whether the user has blocked the caller or inviter.
+    /// Whether the user has blocked the caller or inviter, or takes no calls of them.
     package var hasBlockedCaller: Bool
     package var isDisabled: Bool
     /// The account was deleted, and so is disabled as well.
@@ -148,6 +148,9 @@ package struct MailboxLimits: Hashable, Sendable {
 package protocol CallStore: SignalStore, RecordingStore, EventStore {
     /// Those of `users` who exist, as seen by `caller`, in any order.
     func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty]
+
+    /// Whether calls of the caller that name the user do not reach them, as if they had blocked the caller.
+    func refusesCalls(of caller: UserID, _ user: UserID) throws -> Bool
 
     func call(_ id: CallID) throws -> Call?
     /// The participations of `users` in live calls, joined or not, except in calls withheld from them.

@@ -47,6 +47,21 @@ extension ConversationCommands {
         return try createDirect(with: callee, id: id, by: caller, in: store).found.conversation.id
     }
 
+    /// Whether calls of the caller that name the user do not reach them, and nobody is told so: of one who is no friend,
+    /// where the user refuses what such people write, or has declined it. While a request waits they do.
+    package func refusesCalls(
+        of caller: UserID, _ user: UserID, in store: some MessagingStore
+    ) throws -> Bool {
+        guard caller != user else { return false }
+        let known = try store.conversation(of: ConversationPair(caller, user))
+        switch try known.flatMap({ try store.member(user, of: $0.id)?.state }) {
+        case .member: return false
+        case .left: return try !store.areFriends(caller, user)
+        case .invited, nil:
+            return try store.messageRequests(of: user) == .refuse && !store.areFriends(caller, user)
+        }
+    }
+
     /// Whether the user may join calls of the conversation: members may, without having been invited to the call.
     package func callStanding(
         of user: UserID, in id: ConversationID, store: some MessagingStore

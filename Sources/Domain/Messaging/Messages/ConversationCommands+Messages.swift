@@ -24,7 +24,7 @@ extension ConversationCommands {
             guard known.digest.isEmpty || known.digest == outgoing.digest, known.message.conversation == id else {
                 throw Self.reusedClientID
             }
-            return .duplicate(known.message.asOf(store.now))
+            return .duplicate(try seenAgain(known.message.asOf(store.now), by: user, in: store))
         }
         let (found, accepting) = try sending(to: id, by: user, in: store)
         // After the access, which refuses for good what would be sent again after another message.
@@ -44,6 +44,18 @@ extension ConversationCommands {
                 outgoing: outgoing, found: found, accepting: accepting, text: content.text, voice: content.voice,
                 forwardedFrom: content.forwardedFrom,
                 isWithheld: try isWithheld(from: user, found.conversation, in: store)))
+    }
+
+    /// What its author is told once more of a message, who may have left since, or have no access any more: then nothing
+    /// that others have done with it.
+    private func seenAgain(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> Message {
+        do {
+            let found = try get(message.conversation, by: user, in: store)
+            if let seen = try PageReader(found: found, user: user, store: store).seen(message) { return seen }
+        } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {}
+        var seen = message
+        (seen.reactions, seen.replies, seen.voice) = ([], 0, message.voice?.asItWasSent)
+        return seen
     }
 
     /// Stores a message that was checked in the same transaction: its number and place in the order are those of the commit.
@@ -87,12 +99,13 @@ extension ConversationCommands {
     ) throws -> Message {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else { throw Problem(.forbidden, "Only its author may edit a message.") }
+        try found.checkIsOpen(number)
         guard message.kind != .call else { throw Problem(.conflict, "A call cannot be edited.") }
         guard message.kind != .voice else { throw Problem(.conflict, "A voice message cannot be edited.") }
         try Self.checkIsNoNotice(message, "edited")
         guard let former = message.text else { throw Problem(.conflict, "This message was deleted.") }
         // A repetition after the first was executed.
-        if former == text.text { return message }
+        if former == text.text { return try found.seen(message, by: user, in: store) }
         if let textVersion, message.textVersion != textVersion {
             throw Problem(
                 .conflict, "The text has changed since version \(textVersion): look at it again.", field: "textVersion",
@@ -120,7 +133,7 @@ extension ConversationCommands {
             try store.removeMentions(by: number, in: id)
             try noteMentions(of: message, in: store)
         }
-        return message
+        return try found.seen(message, by: user, in: store)
     }
 
     /// Deletes a message for all: its text and its former ones are gone, and its number stays. Its author may, and in a group
@@ -146,7 +159,7 @@ extension ConversationCommands {
     }
 
     /// - Parameter time: when it was deleted; nil for now.
-    /// - Returns: how many terms were removed from the search index.
+    /// - Returns: what it cost in the search index, in postings.
     @discardableResult
     func delete(
         _ message: inout Message, in conversation: inout Conversation, at time: Timestamp? = nil,
@@ -231,7 +244,7 @@ extension ConversationCommands {
         return try store.members(of: conversation.id, after: nil, limit: 2).first { $0.user != user }?.user
     }
 
-    private func change(
+    func change(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> (found: MemberConversation, message: Message) {
         let found = try get(id, by: user, in: store)

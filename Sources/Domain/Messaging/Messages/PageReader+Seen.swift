@@ -46,3 +46,17 @@ extension PageReader {
         return try store.withheldReplyCounts(by: user, to: first...last, in: id)
     }
 }
+
+extension MemberConversation {
+    /// The message as its reader sees it, who may see it.
+    func seen(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> Message {
+        try PageReader(found: self, user: user, store: store).asSeen([message]).first ?? message
+    }
+
+    /// - Throws: `forbidden` if the message is of a time before the user left.
+    func checkIsOpen(_ number: Int64) throws {
+        guard access.spans.span(of: number)?.until == nil else {
+            throw Problem(.forbidden, "You have left since this message was written: it stays as it was for you.")
+        }
+    }
+}

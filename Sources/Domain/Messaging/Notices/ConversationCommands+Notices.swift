@@ -25,7 +25,7 @@ extension ConversationCommands {
             sentAt: conversation.lastSentAt, kind: .notice, text: nil, version: version, textVersion: version,
             isWithheld: try isWithheld || !notice.isByServer && self.isWithheld(from: author, conversation, in: store))
         message.notice = notice
-        message.expiresAt = conversation.disappearAfter.map { message.sentAt.adding(seconds: $0) }
+        message.expiresAt = conversation.disappearAfter(for: author).map { message.sentAt.adding(seconds: $0) }
         try store.insert(message, digest: [])
     }
 

@@ -128,9 +128,7 @@ extension ConversationCommands {
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
             throw Problem.notFound("message", field: "number")
         }
-        guard found.access.spans.span(of: number)?.until == nil else {
-            throw Problem(.forbidden, "You have left since this message was written: it stays as it was for you.")
-        }
+        try found.checkIsOpen(number)
         return (found, message)
     }
 

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 
 /// What one transaction has erased.
 package struct RetentionStep: Hashable, Sendable {

@@ -18,6 +18,8 @@ package struct IndexBatch: Sendable {
 package struct MessageIndexer: Sendable {
     /// Postings after which a batch ends: some milliseconds of the writer's time.
     package static let maxPostings = 1_000
+    /// Bytes of texts after which a batch ends: those of few words have few postings.
+    private static let maxSize = 1 << 20
     /// Messages of a batch.
     private static let maxMessages = 256
 
@@ -31,8 +33,11 @@ package struct MessageIndexer: Sendable {
         let messages = try store.messages(toIndexIn: id, after: from, limit: Self.maxMessages)
         var postings: [SearchPosting] = []
         var versions: [Int64] = []
-        for message in messages where versions.isEmpty || postings.count < Self.maxPostings {
+        var size = 0
+        for message in messages {
+            guard versions.isEmpty || postings.count < Self.maxPostings && size < Self.maxSize else { break }
             let edits = message.editedAt == nil ? [] : try store.edits(of: message.number, in: id)
+            size += edits.reduce(message.text?.utf8.count ?? 0) { $0 + $1.text.utf8.count }
             let terms = MessageTerms.terms(of: message, former: edits)
             // A long text is a batch of its own.
             guard versions.isEmpty || postings.count + terms.count <= Self.maxPostings else { break }

@@ -53,6 +53,8 @@ package protocol SearchIndexStore {
 enum MessageTerms {
     /// Distinct terms of a message with its former texts.
     static let maxTerms = SearchTokenizer.maxTerms + 1_024
+    /// Of the former texts, in bytes, the last ones first: a text may have a hundred, of which no term is a new one.
+    private static let maxFormerSize = 128 << 10
 
     /// What filters look up, beside the words of a text. None begins as a word does.
     static func author(_ user: UserID) -> SearchTerm { SearchTerm("@" + tail(of: user)) }
@@ -61,7 +63,7 @@ enum MessageTerms {
     static let link = SearchTerm("/")
 
     /// Of the text and of the former ones, which who left still sees. None of a deleted message. Too many of former texts
-    /// are left out, the oldest first.
+    /// are left out, and of more than `maxFormerSize` bytes, the oldest first.
     static func terms(of message: Message, former edits: [MessageEdit]) -> Set<SearchTerm> {
         guard message.deletedAt == nil, message.text != nil || message.kind == .call || message.kind == .voice else {
             return []
@@ -70,7 +72,10 @@ enum MessageTerms {
         if message.kind != .text { terms.insert(kind(message.kind)) }
         if let text = message.text { insert(text, message.ranges, into: &terms) }
         if let words = message.voice?.words { insert(words, [], into: &terms) }
-        for edit in edits.reversed() where terms.count < maxTerms {
+        var left = maxFormerSize
+        for edit in edits.reversed() {
+            left -= edit.text.utf8.count
+            guard terms.count < maxTerms, left >= 0 else { break }
             insert(edit.text, RangeFinder.ranges(in: edit.text).ranges, into: &terms)
         }
         return terms
@@ -96,7 +101,7 @@ enum MessageTerms {
 
 // What edits and deletions change in the index, in their own transactions.
 extension SearchIndexStore {
-    /// - Returns: how many postings changed.
+    /// - Returns: what it cost: the postings that changed, and one for each 256 bytes of former texts that were read.
     @discardableResult
     func reindex(
         _ message: Message, former edits: [MessageEdit], as changed: Message, former changedEdits: [MessageEdit]
@@ -107,7 +112,8 @@ extension SearchIndexStore {
         let (removed, added) = (before.subtracting(after), after.subtracting(before))
         try remove(Self.postings(removed, of: message.number), from: index)
         try insert(Self.postings(added, of: message.number), in: index)
-        return removed.count + added.count
+        let size = (edits + changedEdits).reduce(0) { $0 + $1.text.utf8.count }
+        return removed.count + added.count + size / 256
     }
 
     /// In the order in which the index keeps them, so that neighbours are written together.

@@ -79,6 +79,9 @@ enum SearchRelevance {
         return sum + 2 / (1 + Double(gap(of: query, occurrences)))
     }
 
+    /// Occurrences of a phrase that are compared with those of others: the first ones.
+    private static let maxCompared = 256
+
     /// The words between the phrases where they are nearest to each other.
     private static func gap(of query: SearchQuery, _ occurrences: [[Int]]) -> Int {
         var indices = occurrences.map { _ in 0 }
@@ -94,7 +97,7 @@ enum SearchRelevance {
             least = min(least, max(0, end - firstStart - length))
             // Only a later beginning can be nearer to the others.
             indices[first] += 1
-            guard indices[first] < occurrences[first].count else { return least }
+            guard indices[first] < min(occurrences[first].count, maxCompared) else { return least }
         }
     }
 }

@@ -18,6 +18,8 @@ package struct SearchQuery: Hashable, Sendable {
     }
 
     package let phrases: [Phrase]
+    /// As it was written, with spaces for plus signs: that is how forms and URLs of browsers write them.
+    package let text: String
 
     /// - Throws: `invalid_request` of the field: of a query that is too long or has nothing to search for.
     package init(_ text: String, field: String = "query") throws(Problem) {
@@ -39,7 +41,10 @@ package struct SearchQuery: Hashable, Sendable {
                 "A query has at most \(Self.maxUnits) words, of which each character of a script without spaces is one."
             )
         }
-        self.phrases = phrases
+        // Said twice it asks for no more, and costs as much again.
+        var seen: Set<Phrase> = []
+        self.phrases = phrases.filter { seen.insert($0).inserted }
+        self.text = text.replacing("+", with: " ")
     }
 
     private static let marks: Set<Unicode.Scalar> = ["\"", "“", "”", "„", "‟", "«", "»", "「", "」", "＂"]

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 import NIOCore
 import Synchronization
 

@@ -89,9 +89,12 @@ package enum Subtitles {
                 continue
             }
             if !line.isEmpty { lines.append(line) }
-            while rest.count > maxLineLength {
-                lines.append(String(rest.prefix(maxLineLength)))
-                rest = rest.dropFirst(maxLineLength)
+            // The characters of the rest are not counted: a word may be megabytes long.
+            while let end = rest.index(rest.startIndex, offsetBy: maxLineLength, limitedBy: rest.endIndex),
+                end < rest.endIndex
+            {
+                lines.append(String(rest[..<end]))
+                rest = rest[end...]
             }
             line = String(rest)
         }

@@ -11,6 +11,8 @@ internal import Providers
 /// that overlap a little, that are empty) are corrected.
 struct TranscriptResponse: Decodable {
     private static let maxSegments = 50_000
+    /// Of the text, in bytes: for any audio, and for each second of it, in which nobody says a tenth of that.
+    private static let (minTextSize, textSizePerSecond) = (Int64(1 << 19), Int64(1_024))
 
     struct Segment: Decodable {
         var start: Double
@@ -60,6 +62,10 @@ struct TranscriptResponse: Decodable {
         }
         var whole = SingleLine.normalized(text ?? "")
         if whole.isEmpty { whole = checked.map(\.text).joined(separator: " ") }
+        let size = max(whole.utf8.count, checked.reduce(0) { $0 + $1.text.utf8.count })
+        guard size <= Self.minTextSize + max(0, length) / 1_000 * Self.textSizePerSecond else {
+            throw .invalidResponse("it has \(size) bytes of text, more than anybody says in that time")
+        }
         if checked.isEmpty, !whole.isEmpty { checked = [.init(start: 0, end: length, text: whole)] }
         return Transcript(language: language.flatMap(LanguageNames.code), text: whole, segments: checked)
     }
