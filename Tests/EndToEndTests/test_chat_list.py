@@ -156,6 +156,22 @@ def test_order_menus_filters_and_the_archive(chatters, apis, group):
     assert ann
 
 
+def test_only_the_row_that_has_changed_is_drawn_anew(chatters, apis, direct, group):
+    """Where messages come fast, drawing every row for each of them is what keeps a page from reacting."""
+    ann, _ = chatters
+    apis[1].say(direct, "before")
+    ann.go("chats")
+    ann.says(f"#row-{direct} .preview", "before")
+    ann.find(f"#row-{group}")
+    mark = """for (const one of document.querySelectorAll("#inbox > .row")) one.wasThere = true;"""
+    ann.driver.execute_script(mark)
+    apis[1].say(direct, "after")
+    ann.says(f"#row-{direct} .preview", "after")
+    fresh = """return [...document.querySelectorAll("#inbox > .row")].filter((one) => !one.wasThere)
+        .map((one) => one.dataset.conversation);"""
+    assert ann.driver.execute_script(fresh) == [direct]
+
+
 def test_typing_and_presence_in_the_list(chatters, direct):
     ann, ben = chatters
     ben.go("chats")

@@ -44,6 +44,26 @@ def test_what_blocked_people_say_is_folded_until_it_is_opened(run):
     ]
 
 
+def test_what_lies_beside_the_window_decides_at_its_ends(run):
+    """So that a message is what it will be when those before and after it come into the page."""
+    messages = [
+        message(1, "ben", 0), message(2, "ben", 1), message(3, "bad", 1), message(4, "bad", 2), message(5, "ann", 2),
+        message(6, "ann", 3), message(7, "ann", 3, day=21),
+    ]
+    script = BEGIN + """
+        const options = { me: "ann", blocked: new Set(["bad"]) };
+        const all = lines(layout(messages, options));
+        const part = (from, to) => lines(layout(messages.slice(from, to),
+            { ...options, before: messages[from - 1], after: messages[to] }));
+        return [all, ...[[0, 7], [1, 3], [2, 6], [3, 4], [5, 6], [6, 7], [2, 2]].map(([from, to]) => part(from, to))];
+    """
+    whole = ["1 day first", "2 last", "3 first last 2", "5 first", "6 last", "7 day first last"]
+    assert run(script, messages=messages) == [
+        whole, whole, ["2 last", "3 first last 1"], ["3 first last 2", "5 first", "6 last"], ["4 first last 1"], ["6 last"],
+        ["7 day first last"], [],
+    ]
+
+
 def test_the_window_has_at_most_so_many_messages(run):
     """It moves by four at a time, and follows the newest message where it has that."""
     script = """
@@ -87,7 +107,7 @@ def test_ticks(run):
         const { receiptOf } = await load("state/receipts.js");
         const members = { ann: { user: "ann", state: "member" }, ben: { user: "ben", state: "member" },
             cem: { user: "cem", state: "member" }, left: { user: "left", state: "left" }, asked: { user: "asked", state: "invited" } };
-        const thread = { members, shown: { ben: [[0, 5]], cem: [[0, 2]] }, delivered: { ben: 6, cem: 4 } };
+        const thread = { members, shown: { ben: [[0, 5]], cem: [[0, 2]], left: [[0, 7]] }, delivered: { ben: 6, cem: 4 } };
         return [2, 4, 5, 7].map((number) => receiptOf(thread, number, "ann"));
     """
     assert run(script) == [

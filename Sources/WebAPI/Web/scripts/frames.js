@@ -1,26 +1,52 @@
 // Drawing once for all changes of a frame. A page that is hidden gets no frames, and draws all the same.
 
+/** So long a frame may take, in milliseconds: the page may be hidden before it comes. */
+const LONGEST_FRAME = 500;
+
+/** What is to be drawn, in the order in which that was asked for. */
+const waiting = new Set();
+let frame;
+/** When the frame was asked for. */
+let since;
+let hiddenTimer;
+let lateTimer;
+
 /** A function that asks for `draw` in the next frame; its `cancel` forgets that. */
 export function onceAFrame(draw) {
-    let frame;
-    let timer;
-    const run = () => {
-        schedule.cancel();
-        draw();
-    };
+    const run = () => draw();
     const schedule = () => {
-        if (frame !== undefined || timer !== undefined) return;
-        if (document.hidden) timer = setTimeout(run);
-        else {
-            frame = requestAnimationFrame(run);
-            // The page may be hidden before the frame comes.
-            timer = setTimeout(run, 500);
-        }
+        waiting.add(run);
+        begin();
     };
-    schedule.cancel = () => {
-        cancelAnimationFrame(frame);
-        clearTimeout(timer);
-        frame = timer = undefined;
-    };
+    schedule.cancel = () => { waiting.delete(run); };
     return schedule;
+}
+
+/** One frame for all. The timer that looks for a late one is left running over many. */
+function begin() {
+    if (document.hidden) hiddenTimer ??= setTimeout(drawAll);
+    else if (frame === undefined) {
+        frame = requestAnimationFrame(drawAll);
+        since = performance.now();
+        lateTimer ??= setTimeout(drawLate, LONGEST_FRAME);
+    }
+}
+
+function drawLate() {
+    lateTimer = undefined;
+    if (frame === undefined) return;
+    if (performance.now() - since >= LONGEST_FRAME) {
+        cancelAnimationFrame(frame);
+        drawAll();
+    } else lateTimer = setTimeout(drawLate, LONGEST_FRAME);
+}
+
+function drawAll() {
+    if (hiddenTimer !== undefined) clearTimeout(hiddenTimer);
+    frame = hiddenTimer = undefined;
+    // What one of them asks for comes with the next frame, and what one cancels does not come.
+    for (const run of [...waiting]) {
+        if (!waiting.delete(run)) continue;
+        try { run(); } catch (error) { reportError(error); }
+    }
 }

@@ -9,6 +9,8 @@ import { storage } from "./store/storage.js";
 
 const SAVE_DELAY = 300;
 const PAGE = 50;
+/** So many writes may wait while messages leave the memory: each holds what it writes. */
+const MOST_WAITING = 4;
 /** So many closed threads are held in memory where there is no disk. */
 const REMEMBERED = 10;
 const remembered = new Map();
@@ -33,6 +35,9 @@ export class HeldThread {
     #older = new Map();
     #openedAt = Date.now();
     #timer;
+    /** Writes that wait or run, and whether there is something to write when they are done. */
+    #saving = 0;
+    #isDue = false;
 
     /** `current` returns the state of the thread. */
     constructor(id, current) {
@@ -82,13 +87,33 @@ export class HeldThread {
 
     /** Older messages are not held in memory any more; on disk they stay. */
     noteBounded(thread) {
+        // A disk that is slower than messages come would be waited for without end: it gets what is in memory later instead.
+        if (this.#saving >= MOST_WAITING) {
+            this.noteSnapshot();
+            return this.noteChange();
+        }
         this.save();
         if (!this.#isNew) this.#saved = thread;
     }
 
-    noteChange() { this.#timer ??= setTimeout(() => this.save(), SAVE_DELAY); }
+    noteChange() { this.#timer ??= setTimeout(() => this.#saveInTurn(), SAVE_DELAY); }
+
+    /** What changes during a write is written after it, at once. */
+    #saveInTurn() {
+        this.#timer = undefined;
+        if (this.#saving > 0) this.#isDue = true; else this.save();
+    }
 
     async save() {
+        this.#isDue = false;
+        this.#saving += 1;
+        try { await this.#write(); } finally {
+            this.#saving -= 1;
+            if (this.#saving === 0 && this.#isDue) this.noteChange();
+        }
+    }
+
+    async #write() {
         clearTimeout(this.#timer);
         this.#timer = undefined;
         const [held, position] = [this.#current(), realtime.position(`conversation:${this.#id}`)];

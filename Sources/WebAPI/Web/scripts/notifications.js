@@ -32,7 +32,8 @@ class Notifications {
     /** `granted`, `denied`, `default` while the user has not been asked, or `unsupported`. */
     get permission() { return globalThis.Notification?.permission ?? "unsupported"; }
 
-    get isOn() { return this.permission === "granted" && preferences.get("notifications"); }
+    // The browser asks another process for the permission, and the page waits for that.
+    get isOn() { return preferences.get("notifications") && this.permission === "granted"; }
 
     /** Asks the user, who has to have clicked. Resolves to the permission. */
     ask() { return Notification.requestPermission(); }

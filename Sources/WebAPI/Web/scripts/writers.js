@@ -4,6 +4,9 @@ import { Emitter } from "./emitter.js";
 import { realtime } from "./realtime.js";
 import { applyTyping, currentWriters, nextStop } from "./state/writers.js";
 
+/** The same object each time: rows are drawn anew when theirs is another. */
+const nobody = Object.freeze({});
+
 /** Event: `change` (a conversation's id). */
 class Writers extends Emitter {
     #conversations = new Map();
@@ -17,7 +20,7 @@ class Writers extends Emitter {
         });
     }
 
-    of(conversation) { return this.#conversations.get(conversation) ?? {}; }
+    of(conversation) { return this.#conversations.get(conversation) ?? nobody; }
 
     /** `{user, state}`: what somebody does now. Who has sent a message has stopped. */
     note(conversation, event) {

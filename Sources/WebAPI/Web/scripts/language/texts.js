@@ -37,7 +37,7 @@ export function listNodes(items) {
 /** The catalogue's English has no comma before the last of a list. */
 const listLocale = () => locale().tag === "en" ? "en-GB" : locale().locale;
 
-const shown = (value) => typeof value === "number" ? format(Intl.NumberFormat, {}).format(value) : String(value);
+const shown = (value) => typeof value === "number" ? format(Intl.NumberFormat, NUMBER).format(value) : String(value);
 
 /** A value that has letters of the other direction goes by itself. */
 function isolated(text) {
@@ -67,7 +67,7 @@ function patternOf(key, { count }) {
 
 function form(entry, tag, count) {
     if (entry === undefined || typeof entry === "string") return entry;
-    return entry[format(Intl.PluralRules, {}, tag).select(count)] ?? entry.other;
+    return entry[format(Intl.PluralRules, PLURAL, tag).select(count)] ?? entry.other;
 }
 
 function entryOf(texts, key) {

@@ -46,9 +46,9 @@ export function notedRead(inbox, id, number) {
 }
 
 /** The rows that are shown: the pinned ones first, then the most recently active, then by id. */
-export const listedRows = (inbox) => ordered(inbox, (row) => !row.membership?.archived);
+export const listedRows = (inbox) => ordered(inbox, isListed);
 
-export const archivedRows = (inbox) => ordered(inbox, (row) => Boolean(row.membership?.archived));
+export const archivedRows = (inbox) => ordered(inbox, (row) => !row.gone && Boolean(row.membership?.archived));
 
 /** What is unread in a row: `{unread, mentions, isMarked}`. */
 export function unreadOf(inbox, row) {
@@ -70,8 +70,8 @@ export function filteredRows(inbox, rows, filter, kept) {
 
 /** How many of the rows that are held have something unread. Muted ones count when they mention the user. */
 export function unreadConversations(inbox, now = Date.now()) {
-    return listedRows(inbox).filter((row) => isMuted(row.membership, now)
-        ? unreadOf(inbox, row).mentions > 0 && row.membership.muted.mentions : isUnread(inbox, row)).length;
+    return Object.values(inbox.rows).filter((row) => isListed(row) && (isMuted(row.membership, now)
+        ? unreadOf(inbox, row).mentions > 0 && row.membership.muted.mentions : isUnread(inbox, row))).length;
 }
 
 export function isMuted(membership, now = Date.now()) {
@@ -80,10 +80,11 @@ export function isMuted(membership, now = Date.now()) {
 }
 
 function ordered(inbox, isIncluded) {
-    return Object.values(inbox.rows).filter((row) => !row.gone && isIncluded(row))
+    return Object.values(inbox.rows).filter(isIncluded)
         .sort((one, other) => Number(isPinned(other)) - Number(isPinned(one))
             || (other.activity ?? 0) - (one.activity ?? 0) || (one.id < other.id ? 1 : -1));
 }
 
+const isListed = (row) => !row.gone && !row.membership?.archived;
 const isPinned = (row) => Boolean(row.membership?.pinned);
 const newer = (known, row) => known && known.counter > row.counter ? known : row;

@@ -15,18 +15,20 @@ export class Anchor {
 
     get top() { return this.#scroller.getBoundingClientRect().top; }
 
-    /** The topmost message on the screen is the one that stays. */
+    /** The topmost message on the screen is the one that stays; of one that begins above it, its end: what comes to it is put there. */
     remember() {
-        const { top } = this;
+        const { top, bottom } = this.#scroller.getBoundingClientRect();
         const node = this.#firstWith((box) => box.bottom > top + 1);
-        this.#kept = node && { id: node.id, offset: node.getBoundingClientRect().top - top };
+        const box = node?.getBoundingClientRect();
+        const side = box?.top < top - 1 && box.bottom <= bottom ? "bottom" : "top";
+        this.#kept = node && { id: node.id, side, offset: box[side] - top };
     }
 
     /** What was at the top of the screen goes back there. */
     restore() {
         const node = this.#kept && document.getElementById(this.#kept.id);
         if (!node || !this.#list.contains(node)) return;
-        const moved = node.getBoundingClientRect().top - this.top - this.#kept.offset;
+        const moved = node.getBoundingClientRect()[this.#kept.side] - this.top - this.#kept.offset;
         if (Math.abs(moved) >= 1) this.#scroller.scrollTop += moved;
     }
 

@@ -26,7 +26,11 @@ export function show(list, nodes) {
     const focus = focusIn(list);
     const kept = new Set(nodes);
     for (const one of [...list.children]) if (!kept.has(one)) one.remove();
-    nodes.forEach((node, index) => { if (list.children[index] !== node) list.insertBefore(node, list.children[index] ?? null); });
+    let next = list.firstElementChild;
+    for (const node of nodes) {
+        if (node === next) next = node.nextElementSibling;
+        else list.insertBefore(node, next);
+    }
     focus();
 }
 

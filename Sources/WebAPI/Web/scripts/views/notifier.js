@@ -45,7 +45,7 @@ export function startNotifier() {
     };
 
     const readRow = async (row, { after, upTo }) => {
-        if (!notifications.isOn || notifications.isShown(`#/c/${row.id}`)) return;
+        if (notifications.isShown(`#/c/${row.id}`) || !notifications.isOn) return;
         // Of several that came at once the row has the last.
         let messages = [row.lastMessage];
         if (after + 1 < upTo && row.membership.state === "member") {
