@@ -115,6 +115,36 @@ def test_hold_stops_media_both_ways_and_resumes(in_call):
         person.has_video()
 
 
+# The browser gives a camera or a screen when `give()` is called.
+HELD_MEDIA = """
+window.given = [];
+for (const name of ["getUserMedia", "getDisplayMedia"]) {
+    navigator.mediaDevices[name] = () => new Promise((resolve) => {
+        window.give = () => {
+            const stream = document.createElement("canvas").captureStream();
+            window.given.push(...stream.getTracks());
+            resolve(stream);
+        };
+    });
+}
+"""
+GIVEN = "return window.given.map((one) => one.readyState)"
+
+
+def test_a_camera_and_a_screen_that_come_too_late_stay_off(in_call):
+    """The camera was switched off while another one was opened, and the call has ended before a screen was chosen."""
+    ann, ben = in_call
+    ann.driver.execute_script(HELD_MEDIA)
+    ann.driver.execute_script("globalThis.switchboard.calls.current.changeDevice('camera', 'another')")
+    ann.control("camera")
+    ben.find("#call[data-picture=false]")
+    ann.driver.execute_script("window.give()")
+    ann.browser.wait("the camera to end", lambda: ann.driver.execute_script(GIVEN) == ["ended"])
+    ann.find("#call [data-action=camera][data-icon=videoOff]")
+    ann.control("share")
+    ann.hang_up()
+    ann.driver.execute_script("window.give()")
+    ann.browser.wait("the screen to end", lambda: ann.driver.execute_script(GIVEN) == ["ended", "ended"])
 
 
 def test_who_is_signed_out_leaves_the_call(in_call):

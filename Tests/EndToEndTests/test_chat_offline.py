@@ -18,6 +18,20 @@ globalThis.Date = class extends Date {
     constructor(...values) { super(...(values.length > 0 ? values : [Date.now()])); }
 };
 """
+# When the message that is given was looked at, what stands in the field is sent and the sign-in expires at once: a
+# message and the mark of what was read still wait.
+EXPIRE_IN_MID_SEND = """
+const observer = new MutationObserver(() => {
+    const isThere = (one) => one.textContent.includes(arguments[0]);
+    if (![...document.querySelectorAll("#messages .text")].some(isThere)) return;
+    observer.disconnect();
+    setTimeout(() => {
+        document.getElementById("composer").requestSubmit();
+        setTimeout(() => globalThis.switchboard.credentials.end({ isExpired: true }));
+    }, 100);
+});
+observer.observe(document.getElementById("messages"), { childList: true, subtree: true, characterData: true });
+"""
 # Notes the names of all requests over the socket.
 NOTE_REQUESTS = """
 const { realtime } = globalThis.switchboard;
@@ -239,7 +253,7 @@ def test_signing_out_erases_everything(pair, proxy, where):
 
 
 def test_an_expired_sign_in_keeps_what_waits_for_the_same_user(pair, proxy):
-    ann, ben, conversation = pair
+    ann, ben, _ = pair
     proxy.cut()
     write(ann, "before it expired")
     waiting(ann, "before it expired")
@@ -250,10 +264,23 @@ def test_an_expired_sign_in_keeps_what_waits_for_the_same_user(pair, proxy):
     proxy.restore()
     ann.driver.refresh()
     ann.sign_in()
-    ann.is_in()
-    open_chat(ann, conversation)
+    # They are back at the address where they were.
+    ann.is_online()
     shows(ann, "Hello", "before it expired")
     shows(ben, "Hello", "before it expired")
+
+
+def test_nothing_is_on_the_screen_after_a_sign_in_expired_while_something_waited(pair):
+    ann, ben, conversation = pair
+    ann.find("#write").send_keys("in the middle")
+    ann.driver.execute_script(EXPIRE_IN_MID_SEND, "Look here")
+    write(ben, "Look here")
+    ann.find("#sign-in-form")
+    assert "Ben Brook" not in ann.driver.execute_script("return document.body.textContent")
+    ann.sign_in()
+    open_chat(ann, conversation)
+    shows(ann, "Hello", "Look here", "in the middle")
+    shows(ben, "Hello", "Look here", "in the middle")
 
 
 def test_who_is_not_kept_signed_in_leaves_nothing(pair):
@@ -360,8 +387,11 @@ def test_somebody_else_finds_nothing(pair, proxy):
     """Another user of the same browser, after a sign-in has expired."""
     ann, _, conversation = pair
     is_saved(ann, conversation)
+    ann.click("[data-action=members]")
+    ann.find("#members")
     ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
     ann.find("#sign-in-form")
+    assert "Ben Brook" not in ann.driver.execute_script("return document.body.textContent")
     email = f"cem-{uuid.uuid4().hex[:10]}@example.org"
     ann.click("#to-sign-up")
     ann.fill(displayName="Cem Can", email=email, password=PASSWORD)

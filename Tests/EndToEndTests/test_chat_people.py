@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 import zxingcpp
-from switchboard_tests.browsers.chats import menu, open_chat, row, shows
+from switchboard_tests.browsers.chats import API, menu, open_chat, row, shows
 from switchboard_tests.browsers.pages import PASSWORD, SIGN_UP, Person
 from switchboard_tests.browsers.server import Server
 
@@ -127,6 +127,23 @@ CODE = """
 const path = document.querySelector(".qr-code path").getAttribute("d");
 return [...path.matchAll(/M(\\d+) (\\d+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
 """
+
+
+def test_who_has_deleted_their_account_is_written_to_no_more(chatters, apis):
+    """While the chat is open, and when it is opened later."""
+    ann, _ = chatters
+    cem = API.of_new_user(ann.url, "Cem Can")
+    conversation = apis[0].create("direct", [cem])
+    cem.say(conversation, "my last words")
+    open_chat(ann, conversation)
+    ann.find("#composer")
+    cem.ask("POST", "/v1/me/delete", {"password": PASSWORD})
+    ann.says(".thread-notice", "This account was deleted")
+    ann.gone("#composer")
+    ann.driver.refresh()
+    ann.says(".thread-notice", "This account was deleted")
+    ann.find(".thread[data-state=loaded]")
+    ann.gone("#composer")
 
 
 def test_a_camera_reads_the_code_of_a_contact_link(chatters):

@@ -48,7 +48,8 @@ def test_what_waits_is_written_anew_and_discarded(pair, proxy):
 
 def test_what_may_have_been_sent_is_not_written_anew(pair, proxy):
     """The server has it, and the page has not learnt of that."""
-    ann, ben, _ = pair
+    ann, ben, conversation = pair
+    is_saved(ann, conversation)
     proxy.swallow()
     write(ann, "once")
     shows(ben, "Hello", "once")
@@ -59,6 +60,22 @@ def test_what_may_have_been_sent_is_not_written_anew(pair, proxy):
     ann.says(".toast.error", "It may have been sent already")
     back(ann, proxy)
     shows(ann, "Hello", "once")
+
+
+def test_what_is_typed_while_a_message_is_scheduled_stays(pair, proxy):
+    ann, *_ = pair
+    ann.find("#write").send_keys("good morning")
+    ann.click("[data-action=send-later]")
+    ann.find("#send-time [data-later]")
+    # The server takes it, and the page does not learn of that at once.
+    proxy.pause()
+    ann.click("#send-time [data-later]")
+    ann.gone("#send-time")
+    ann.find("#write").send_keys(", all")
+    proxy.resume()
+    ann.says("#toasts", "It is sent")
+    assert ann.draft() == "good morning, all"
+    ann.says("[data-action=scheduled]", "1 message is sent later")
 
 
 def test_a_message_that_was_refused_is_written_anew(pair):

@@ -206,6 +206,31 @@ def test_a_recording_may_be_cancelled(ann, ben, server):
     assert not ben.all("#messages .voice")
 
 
+# The browser gives the microphone when `give()` is called.
+HELD_MICROPHONE = """
+const native = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+window.given = [];
+navigator.mediaDevices.getUserMedia = async (constraints) => {
+    await new Promise((resolve) => { window.give = resolve; });
+    const stream = await native(constraints);
+    window.given.push(...stream.getTracks());
+    return stream;
+};
+"""
+
+
+def test_no_recording_begins_in_a_chat_that_was_left(ann, ben):
+    open_messages(ben, ann)
+    ben.driver.execute_script(HELD_MICROPHONE)
+    ben.click("[data-action=record]")
+    ben.browser.wait("the request", lambda: ben.driver.execute_script("return Boolean(window.give)"))
+    ben.go("chats")
+    ben.driver.execute_script("window.give()")
+    given = "return window.given.map((one) => one.readyState)"
+    ben.browser.wait("the microphone to be off", lambda: ben.driver.execute_script(given) == ["ended"])
+    assert not ben.is_shown(".toast.error")
+
+
 def test_a_file_is_uploaded_and_the_recipient_is_notified(ann, ben, tmp_path, pictures):
     file, text = tmp_path / "sound.ogg", tmp_path / "words.ogg"
     file.write_bytes(encode(tone(75)))

@@ -178,7 +178,8 @@ def test_the_pseudo_language_runs_from_right_to_left(within, pseudo):
          "This is not your password.", True),
         # The catalogue has no words for this field: the server's English is better than nothing.
         ({"type": "invalid_request", "field": "maxUses", "detail": "maxUses is too large."}, "maxUses is too large.", False),
-        ({"type": "conflict", "detail": "Ben is in your call."}, "Ben is in your call.", False),
+        ({"type": "conflict", "detail": "Ben is in your call."}, "Ben is in your call.", True),
+        ({"type": "unauthenticated", "detail": "The token has expired."}, "The token has expired.", True),
         ({"type": "forbidden", "detail": "Only administrators may write."}, "Only administrators may write.", True),
         ({"type": "rate_limited", "detail": "token bucket"}, "Too many requests. Please wait a moment and try again.", True),
         ({"type": "something_new", "detail": "Turn it off and on."}, "Turn it off and on.", False),

@@ -172,13 +172,21 @@ def test_an_offer_of_this_tab_before_it_was_reloaded(run):
         const { Problem } = await load("problems.js");
         const { endpoint } = await load("identity.js");
         await endpoint.claim();
-        const connection = new RTCPeerConnection();
-        connection.addTransceiver("audio");
+        let connection;
+        const rebuild = async () => {
+            connection?.close();
+            connection = new RTCPeerConnection();
+            connection.addTransceiver("audio");
+            negotiation?.watch(connection);
+        };
         const bases = [];
         let finish;
         const finished = new Promise((resolve) => { finish = resolve; });
-        const negotiation = new Negotiation({
-            connection, configure: async () => {}, attach: async () => {}, isConnected: () => false, tracksChanged() {},
+        let negotiation;
+        await rebuild();
+        negotiation = new Negotiation({
+            get connection() { return connection; },
+            configure: async () => {}, attach: async () => {}, isConnected: () => false, rebuild, tracksChanged() {}, settled() {},
             async send(kind, base) {
                 if (kind !== "offer") return {};
                 bases.push(base);
@@ -240,6 +248,28 @@ def test_a_broken_offer_does_not_stop_the_negotiation(negotiate):
     assert found == ["negotiation:"] * 3
 
 
+def test_a_connection_that_never_begins_is_restarted(run):
+    """Without candidates it neither connects nor fails."""
+    assert run("""
+        const { TwoSides } = await import("/tests/two-sides.js");
+        const { withVirtualTime } = await import("/tests/virtual-time.js");
+        const wait = setTimeout.bind(window);
+        return withVirtualTime(async (time) => {
+            const sides = new TwoSides();
+            sides.filter = (to, signal) => signal.kind !== "candidates";
+            sides.connect();
+            let seconds = 0;
+            for (; sides.generation < 2; seconds += 1) {
+                await time.advance(1_000);
+                // Descriptions are made in real time.
+                await new Promise((resolve) => { wait(resolve, 20); });
+            }
+            sides.close();
+            return seconds >= 15;
+        });
+    """) is True
+
+
 # Runs the rest with a negotiation of one side, whose connection is already described, in virtual time. `offers` has
 # [seconds since the beginning, the generation it builds on], `restarts` the same for ICE restarts.
 ONE_SIDE = """
@@ -271,7 +301,7 @@ ONE_SIDE = """
         const begin = performance.now();
         const negotiation = new Negotiation({
             connection, isConnected: () => isConnected,
-            async configure() {}, async attach() {}, async rebuild() {}, tracksChanged() {},
+            async configure() {}, async attach() {}, async rebuild() {}, tracksChanged() {}, settled() {},
             async send(kind, base) {
                 if (kind !== "offer") return {};
                 offers.push([(performance.now() - begin) / 1_000, base]);

@@ -1,6 +1,6 @@
 """requests.js: which errors are retried, when and for how long."""
 
-# Runs the rest with `attempts`, the milliseconds since the beginning of each, and `attempt(work, timeout)`.
+# Runs the rest with `attempts`, the milliseconds since the beginning of each, and `attempt(work, timeout, isWanted)`.
 BEGIN = """
     const { withRetries } = await load("requests.js");
     const { Problem } = await load("problems.js");
@@ -8,10 +8,10 @@ BEGIN = """
     return withVirtualTime(async (time) => {
         const begin = performance.now();
         const attempts = [];
-        const attempt = (work, timeout) => withRetries(async (number) => {
+        const attempt = (work, timeout, isWanted) => withRetries(async (number) => {
             attempts.push(performance.now() - begin);
             return work(number);
-        }, timeout).catch((error) => error.type ?? error.message);
+        }, timeout, isWanted).catch((error) => error.type ?? error.message);
         const fail = (document) => () => { throw new Problem(document); };
 """
 END = "});"
@@ -48,6 +48,17 @@ def test_the_server_says_when(run):
         await time.advance(60_000);
         return [await result, attempts];
     """ + END) == ["rate_limited", [0, 4_000, 8_000]]
+
+
+def test_what_is_not_wanted_any_more_is_not_sent_again(run):
+    assert run(BEGIN + """
+        let isWanted = true;
+        const result = attempt(fail({ type: "rate_limited", status: 429, retryAfter: 4_000 }), 30_000, () => isWanted);
+        await time.advance(5_000);
+        isWanted = false;
+        await time.advance(60_000);
+        return [await result, attempts];
+    """ + END) == ["rate_limited", [0, 4_000]]
 
 
 def test_a_pause_beyond_the_timeout_is_not_waited_for(run):

@@ -66,7 +66,8 @@ export async function request(method, path, body, signal) {
     try {
         return await send(method, path, { body, token, signal });
     } catch (error) {
-        if (error.status === 401 && session.token === token) session.set(null, error.message);
+        // A request that went out without a token, when the session was over, says nothing of why it ended.
+        if (error.status === 401 && token && session.token === token) session.set(null, error.message);
         throw error;
     }
 }

@@ -268,6 +268,7 @@ export const english = {
         ownActions: "Actions for your message",
         actions: "Actions for the message of {name}",
         readBy: "{state}, read by {names}",
+        // The reader, among those who reacted.
         you: "you",
         reaction: "{emoji} {count}: {names}",
         notSent: "Not sent. {reason}",
@@ -490,6 +491,9 @@ export const english = {
         escape: "Esc",
         switcher: "Ctrl K",
         find: "Ctrl F",
+        space: "Space",
+        // The key beside the right Ctrl, that opens context menus.
+        menu: "Menu",
     },
     link: {
         address: "Address",
@@ -548,7 +552,7 @@ export const english = {
         recent: "Recent",
         search: "Name or e-mail address",
         results: "Results",
-        hint: "Search for someone by name or e-mail address, and call them.",
+        findHint: "Find people by name or e-mail address, to write to them or to call them.",
         hintWithoutSearch: "People you have talked to appear here.",
         title: "People",
         groupCall: "Group call",
@@ -825,6 +829,7 @@ export const english = {
         title: "Go to a chat",
     },
     thread: {
+        accountDeleted: "This account was deleted: nobody reads what would be written here.",
         joinCall: "Join call",
         backToCall: "Back to the call",
         settings: "Members and settings",
@@ -908,6 +913,7 @@ export const english = {
         invite: "Enter your invitation code.",
     },
     main: {
+        loading: "Loading…",
         signedOutDevice: "This device was signed out.",
         signedOut: "You are signed out.",
         couldNotStart: "Switchboard could not start in this browser.",
@@ -1180,6 +1186,8 @@ export const english = {
         disappearing: "{by} set messages to disappear after {time}.",
         staying: "{by} turned disappearing messages off.",
         pinned: "{by} pinned a message.",
+        // The reader, as the one to whom it happened: among {people}.
+        you: "you",
     },
     ownNotices: {
         added: "You added {people}.",

@@ -23,6 +23,9 @@ class CallLayout extends Emitter {
         wide.addEventListener("change", () => { if (!wide.matches && this.value === "beside") this.#set("corner"); });
     }
 
+    /** Whether a call has all of the page. */
+    get isOver() { return this.isShown && this.value === "full"; }
+
     /** A call begins, with all of the page. */
     begin() {
         this.isShown = true;

@@ -31,6 +31,8 @@ const recordingEnds = ["longest", "failed", "interrupted", "quota_exceeded"];
 /** Events: `change`, `stats` once a second, `speaking`, `notice` with a message for the user, `ended`. */
 export class ActiveCall extends Emitter {
     id;
+    /** Whose call it is here; when it ends because somebody was signed out, nobody is signed in any more. */
+    me = credentials.user.id;
     kind;
     document;
     /** `preparing`, `calling`, `ringing`, `connecting`, `active`, `ended`. */
@@ -118,8 +120,14 @@ export class ActiveCall extends Emitter {
         if (call.mode === "direct") this.#mediaPath.connectDirectly({ isCallee: true }).expectOffer();
         const opened = this.#openMedia(video);
         const params = { call: this.id, clientID: randomID(), media: { audio: true, video }, ...(other && { other }) };
-        const accepted = await request("calls.accept", params);
+        let accepted;
+        try { accepted = await request("calls.accept", params, { isWanted: () => !this.#hungUp }); } catch (error) {
+            if (this.#hungUp) return;
+            throw error;
+        }
         this.#isAccepting = false;
+        // The server may have accepted it after the request to leave.
+        if (this.#hungUp) return this.#sendHangUp(accepted.call);
         this.#listen();
         this.update(accepted.call);
         // The media announced on accepting may be missing: a blocked microphone, no camera.
@@ -128,12 +136,12 @@ export class ActiveCall extends Emitter {
 
     /** Resumes a call that this tab was in before it was reloaded. */
     resume(call) {
-        const { mine } = sides(call, credentials.user.id);
+        const { mine } = sides(call, this.me);
         this.id = call.id;
         this.phase = "connecting";
         if (call.mode === "direct") {
             this.#rejoining = true;
-            this.#mediaPath.connectDirectly({ isCallee: call.caller !== credentials.user.id });
+            this.#mediaPath.connectDirectly({ isCallee: call.caller !== this.me });
         }
         this.media.mute(mine.media?.audio === false);
         this.#openMedia(mine.media?.video).then(() => this.#reportMedia());
@@ -154,11 +162,11 @@ export class ActiveCall extends Emitter {
         const before = this.document?.recording;
         const hadCaptions = Boolean(this.captions);
         this.document = call;
-        const { mine, other } = sides(call, credentials.user.id);
+        const { mine, other } = sides(call, this.me);
         if (call.recording && call.recording.id !== before?.id) this.emit("notice", this.recorded);
         if (before && !call.recording && recordingEnds.includes(call.recordingEnded)) this.emit("notice", t(`recordingEnds.${call.recordingEnded}`));
         if (call.captions && !hadCaptions) this.emit("notice", this.captioned);
-        if (call.status === "ended") return this.#finish(ending(call, credentials.user.id).text);
+        if (call.status === "ended") return this.#finish(ending(call, this.me).text);
         const elsewhere = call.status === "active" && mine?.endpoint && mine.endpoint !== endpoint.id;
         if (elsewhere && !this.#isAccepting) return this.#finish(t("call.elsewhere"));
         this.#hasJoined ||= mine?.endpoint === endpoint.id;
@@ -205,7 +213,7 @@ export class ActiveCall extends Emitter {
 
     /** Everybody but the local user, from the document. */
     get others() {
-        return this.document ? othersOf(this.document, credentials.user.id)
+        return this.document ? othersOf(this.document, this.me)
             : this.#callees.map((user) => ({ ...user, user: user.id, state: "invited" }));
     }
 
@@ -280,7 +288,7 @@ export class ActiveCall extends Emitter {
     get recorded() {
         const by = this.document?.recording?.by;
         if (!by) return "";
-        return by === credentials.user.id ? t("call.youRecord") : t("call.records", { name: this.nameOf(by) });
+        return by === this.me ? t("call.youRecord") : t("call.records", { name: this.nameOf(by) });
     }
 
     nameOf(user) { return this.people.find((one) => one.user === user)?.displayName ?? t("common.somebody"); }
@@ -292,7 +300,7 @@ export class ActiveCall extends Emitter {
     get captioned() {
         const by = this.captions?.by;
         if (!by) return "";
-        return by === credentials.user.id ? t("call.youCaption") : t("call.captionedBy", { name: this.nameOf(by) });
+        return by === this.me ? t("call.youCaption") : t("call.captionedBy", { name: this.nameOf(by) });
     }
 
     /** Everybody sees the captions, and anybody may turn them off. */
@@ -421,8 +429,8 @@ export class ActiveCall extends Emitter {
     // Ending
 
     #sendHangUp(call) {
-        const mine = call.caller === credentials.user.id;
-        const isAlone = !othersOf(call, credentials.user.id).some((one) => one.state === "joined");
+        const mine = call.caller === this.me;
+        const isAlone = !othersOf(call, this.me).some((one) => one.state === "joined");
         const verb = mine && isAlone && call.status === "ringing" ? "cancel" : mine && !this.isGroup ? "end" : "leave";
         request(`calls.${verb}`, { call: call.id }, { timeout: 60_000 }).catch(() => {});
         // The call may continue without this tab, which may join it again.
@@ -455,7 +463,7 @@ export class ActiveCall extends Emitter {
     }
 
     #watchLevels() {
-        this.levels = new Levels(() => this.received, () => ({ user: credentials.user.id, track: this.held ? undefined : this.media.voice }));
+        this.levels = new Levels(() => this.received, () => ({ user: this.me, track: this.held ? undefined : this.media.voice }));
         this.levels.on("change", () => this.emit("speaking"));
     }
 }

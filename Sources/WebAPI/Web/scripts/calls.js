@@ -122,12 +122,13 @@ class Calls extends Emitter {
         }
     }
 
-    /** Puts the current call on hold and resumes the other one. */
-    async swap(call) {
-        await Promise.all(this.active.filter((one) => one !== call && !one.held).map((one) => one.hold(true)));
+    /** Puts the current call on hold and resumes the other one, both before the server has confirmed it. */
+    swap(call) {
+        if (!this.active.includes(call) || call.phase === "ended") return;
+        for (const one of this.active) if (one !== call && !one.held) one.hold(true);
         this.active = [call, ...this.active.filter((one) => one !== call)];
         this.emit("calls");
-        await call.hold(false);
+        call.hold(false);
     }
 
     /** Takes a call off the screen. */

@@ -2,12 +2,18 @@
 // `data-feature`.
 
 import { serverInfo } from "./api.js";
+import { Emitter } from "./emitter.js";
 
 const root = document.documentElement;
 
+
+export const server = new Server();
+
 export async function markFeatures() {
     try {
-        const { features = {} } = await serverInfo();
+        const info = await serverInfo();
+        const { features = {} } = info;
+        server.note(info);
         root.dataset.disabled = Object.keys(features).filter((name) => !features[name]).join(" ");
     } catch { /* Everything is shown, and the server refuses what it has not. */ }
 }

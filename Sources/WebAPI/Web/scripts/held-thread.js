@@ -120,7 +120,7 @@ export class HeldThread {
         const state = storedFrom(held, this.#from);
         if (!state.isLoaded || !position || !storage.cache.isOnDisk) return;
         this.#position = [...position];
-        this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks;
+        this.#notePositions();
         const changes = changesOf(this.#saved, state, this.#isNew);
         // Those that were read meanwhile are among the changes; of an earlier range nothing else is.
         changes.messages.push(...[...this.#older.values()].filter((one) => !(one.number >= state.first)));
@@ -138,6 +138,8 @@ export class HeldThread {
         if (!written) this.#isNew = true;
     }
 
+    #notePositions() { this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks; }
+
     close() {
         this.save();
         const [thread, position] = [this.#current(), realtime.position(`conversation:${this.#id}`) ?? this.#position];
@@ -150,6 +152,7 @@ export class HeldThread {
     /** It may not be read any more. */
     forget() {
         clearTimeout(this.#timer);
+        this.#timer = undefined;
         remembered.delete(this.#id);
         this.noteSnapshot();
         this.#position = this.#marks = undefined;

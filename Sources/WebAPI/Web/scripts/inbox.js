@@ -33,6 +33,7 @@ class Inbox extends Emitter {
             if (stream !== this.#stream) return;
             const hadArchive = this.#known.archive;
             this.#held.noteSnapshot();
+            if (isNewEpoch) this.#delivered.clear();
             this.#receive(applyInboxSnapshot(this.#known, data, { isNewEpoch }), data.conversations);
             // The stream was not resumed: what is archived may have changed too.
             if (hadArchive) request("inbox.list", { archived: true }).then((page) => this.#set(applyArchivePage(this.#known, page))).catch(() => {});
@@ -60,6 +61,7 @@ class Inbox extends Emitter {
     /** Clears everything: somebody else may sign in. */
     reset() {
         clearTimeout(this.#deliveryTimer);
+        this.#deliveryTimer = undefined;
         this.#delivered.clear();
         this.#held.reset();
         this.#set(emptyInbox());

@@ -14,6 +14,7 @@ import { endpoint } from "./identity.js";
 import { inbox } from "./inbox.js";
 import { language } from "./language/language.js";
 import { t } from "./language/texts.js";
+import { names } from "./names.js";
 import { outbox } from "./outbox.js";
 import { preferences } from "./preferences.js";
 import { presence } from "./presence.js";
@@ -33,6 +34,8 @@ const root = document.getElementById("app");
 let stopNotifier = () => {};
 /** The user whose pages are shown, `{id, isKept}`. */
 let shown;
+/** Whose page the address is, while their sign-in has expired. */
+let leftBy;
 
 /** For the console, and for tests: what the page holds, and any request. */
 globalThis.switchboard = { calls, credentials, preferences, realtime, request, signUp };
@@ -41,6 +44,7 @@ async function begin() {
     credentials.load();
     await Promise.all([endpoint.claim(), language.start()]);
     nameSkipLink();
+    watchSkipLink();
     language.on("change", redraw);
     startAppearance();
     showCalls(document.getElementById("stage"));
@@ -52,6 +56,8 @@ async function begin() {
     calls.on("ended", ({ id, ending }) => console.info("call", id, "ended here:", ending));
     realtime.on("hello", ({ server }) => {
         updates.noteServer(server?.build);
+        // It could not be asked when the page opened.
+        if (!serverFeatures.isKnown) markFeatures();
         storage.cache.saveValue("clock", clockOffset());
     });
     realtime.on("revoked", () => leave(t("main.signedOutDevice")));
@@ -77,8 +83,18 @@ function redraw() {
 
 function nameSkipLink() { document.querySelector(".skip").textContent = t("page.skip"); }
 
+/** The address of the page is in the fragment, which this link would replace. */
+function watchSkipLink() {
+    document.querySelector(".skip").addEventListener("click", (event) => {
+        event.preventDefault();
+        document.getElementById("main")?.focus();
+    });
+}
+
 async function enter() {
     const user = shown = { id: credentials.user.id, isKept: credentials.isKept };
+    if (leftBy && leftBy !== user.id) location.hash = "";
+    leftBy = undefined;
     markFeatures();
     const { keptUser } = credentials;
     const { entries, drafts: written } = await storage.open(user.id, user.isKept, keptUser ? [keptUser.id] : []);
@@ -88,6 +104,7 @@ async function enter() {
     friends.start();
     realtime.listen(`user:${user.id}`);
     await inbox.start();
+    names.start();
     if (shown !== user) return;
     outbox.start(entries);
     realtime.start();
@@ -115,7 +132,9 @@ async function leave(text) {
     // Another tab may be signed in as the same user.
     if (user) await storage.close(user.id, user.isKept && credentials.keptUser?.id !== user.id);
     await endpoint.renew();
-    location.hash = "";
+    // Who signs in again after a sign-in has expired comes back to where they were.
+    leftBy = user && hasExpired(user.id) ? user.id : undefined;
+    if (!leftBy) location.hash = "";
     toast(text);
     await welcome();
 }

@@ -4,7 +4,6 @@
 // which stays in use until the other side's audio arrives from the gateway; then only the leg is played. The direct
 // connection keeps sending for a while, since the other side may not have moved yet.
 
-import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { Leg } from "./leg.js";
 import { Peer } from "./peer.js";
@@ -88,7 +87,7 @@ export class MediaPath extends Emitter {
             request: (slots) => request("calls.slots", { call: call.id, slots }, { timeout: 0 }),
             qualityFor: (track) => this.#qualityFor(track),
             servers: this.#servers,
-            slotCounts: () => slotCounts(call.document.participants, credentials.user.id),
+            slotCounts: () => slotCounts(call.document.participants, call.me),
             media: call.media,
             relayOnly: () => preferences.get("relayOnly"),
             epoch: document.gatewayEpoch,
@@ -106,7 +105,7 @@ export class MediaPath extends Emitter {
     }
 
     get #direct() {
-        const { other } = this.#call.document ? sides(this.#call.document, credentials.user.id) : {};
+        const { other } = this.#call.document ? sides(this.#call.document, this.#call.me) : {};
         if (!other || !this.#peer) return [];
         return this.#peer.connection.getReceivers().filter(({ track }) => track).map((receiver) => ({
             user: this.#peerUser ?? other.user, kind: receiver.track.kind, receiver, track: receiver.track,
@@ -120,7 +119,7 @@ export class MediaPath extends Emitter {
     get #peerUser() { return this.#move?.user; }
 
     #startMove() {
-        const { other } = sides(this.#call.document, credentials.user.id);
+        const { other } = sides(this.#call.document, this.#call.me);
         if (this.#peer.state !== "connected" || !other) return this.#retirePeer(0);
         this.#move = { user: other.user, since: performance.now() };
         this.#move.timer = setInterval(() => this.#checkMove(), POLL_INTERVAL);

@@ -17,6 +17,8 @@ export class LocalMedia extends Emitter {
     screen;
     #muted = false;
     #closed = false;
+    /** How often each was opened or closed: what was opened before that is not wanted any more. */
+    #turns = { audio: 0, camera: 0, screen: 0 };
 
     /** The video that is sent: the shared screen, otherwise the camera. */
     get video() { return this.screen ?? this.camera; }
@@ -37,8 +39,10 @@ export class LocalMedia extends Emitter {
     closeCamera() { this.#closeTrack("camera"); }
 
     async openScreen() {
+        const isWanted = this.#begin("screen");
         const stream = await navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { ideal: 15 } } });
         const [track] = stream.getVideoTracks();
+        if (!isWanted()) return track.stop();
         track.contentHint = "detail";
         // The browser's own "stop sharing" bar ends the track.
         track.addEventListener("ended", () => { if (this.screen === track) this.closeScreen(); });
@@ -60,10 +64,17 @@ export class LocalMedia extends Emitter {
 
     async #open(name, constraints) {
         if (!navigator.mediaDevices) throw new DOMException("No media devices", "NotFoundError");
+        const isWanted = this.#begin(name);
         const stream = await navigator.mediaDevices.getUserMedia(constraints);
         const [track] = stream.getTracks();
-        if (this.#closed) return track.stop();
+        if (!isWanted()) return track.stop();
         this.#setTrack(name, track);
+    }
+
+    /** Returns whether the track that is opened now is still wanted: the user may take a while to allow or choose it. */
+    #begin(name) {
+        const turn = this.#turns[name] += 1;
+        return () => !this.#closed && turn === this.#turns[name];
     }
 
     #setTrack(name, track) {
@@ -73,6 +84,7 @@ export class LocalMedia extends Emitter {
     }
 
     #closeTrack(name) {
+        this.#turns[name] += 1;
         if (!this[name]) return;
         this[name].stop();
         this[name] = undefined;

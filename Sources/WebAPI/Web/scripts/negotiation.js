@@ -33,7 +33,8 @@ export class Negotiation {
 
     /**
      * `host` owns the connection: `connection`, `rebuild({withTransceivers})`, `configure()` (fresh ICE servers),
-     * `attach()` (the tracks sent), `isConnected()`, `tracksChanged()` and `send(kind, generation, payload)`.
+     * `attach()` (the tracks sent), `isConnected()`, `tracksChanged()`, `settled()` (an offer was answered) and
+     * `send(kind, generation, payload)`.
      */
     constructor(host) { this.#host = host; }
 
@@ -151,30 +152,34 @@ export class Negotiation {
     }
 
     /** The local offer was not committed: rolls back, and answers the winner if there is one. */
-    async #handleRejection(error) {
-        await this.#rollBack();
+    async #handleRejection({ winner, isTransient }) {
+        // An offer that this tab made before it was reloaded is nobody's to answer.
+        const isOwn = Boolean(winner) && winner.from.endpoint === endpoint.id;
+        await this.#rollBack({ isToAnswer: Boolean(winner) && !isOwn });
         this.#outgoing.open(this.generation);
-        if (error.winner?.from.endpoint === endpoint.id) {
-            // An offer that this tab made before it was reloaded.
-            this.generation = error.winner.generation;
+        if (isOwn) {
+            this.generation = winner.generation;
             this.offer();
-        } else if (error.winner) {
-            await this.#answer(error.winner);
+        } else if (winner) {
+            // What the local offer was to restart, the winner's has.
+            if (await this.#answer(winner)) this.#needsRestart = false;
             this.offer();
-        } else if (error.isTransient) {
+        } else if (isTransient) {
             setTimeout(() => this.offer(), RETRY_DELAY);
         }
     }
 
+    /** Resolves to whether the offer began ICE anew. */
     async #answer({ generation, payload }) {
-        if (generation <= this.generation) return;
+        if (generation <= this.generation) return false;
         clearTimeout(this.#offerTimer);
-        await this.#rollBack();
+        await this.#rollBack({ isToAnswer: true });
         await this.#matchOrigin(originOf(payload.sdp));
         const connection = this.#connection;
         const before = credentialsOf(connection.remoteDescription?.sdp);
         await connection.setRemoteDescription({ type: "offer", sdp: payload.sdp });
-        if (before && before !== credentialsOf(payload.sdp)) this.#outgoing.restart();
+        const isRestart = before !== credentialsOf(payload.sdp);
+        if (before && isRestart) this.#outgoing.restart();
         this.generation = generation;
         this.#outgoing.hold();
         for (const transceiver of connection.getTransceivers()) {
@@ -186,6 +191,7 @@ export class Negotiation {
         this.#host.send("answer", generation, { sdp: connection.localDescription.sdp }).catch(() => {});
         this.#outgoing.open(generation);
         await this.#settle(generation);
+        return isRestart;
     }
 
     async #accept({ generation, payload }) {
@@ -202,6 +208,7 @@ export class Negotiation {
     async #settle(generation) {
         await this.#incoming.release(this.#connection, generation);
         this.#host.tracksChanged();
+        this.#host.settled();
         if (this.#needsOffer) this.offer();
     }
 
@@ -214,10 +221,15 @@ export class Negotiation {
         await this.#host.configure();
     }
 
-    async #rollBack() {
-        if (this.#connection.signalingState === "have-local-offer") {
-            await this.#connection.setLocalDescription({ type: "rollback" });
-        }
+    /**
+     * A connection whose first offer this is gets replaced: after a rollback in the middle of gathering, Chromium may gather
+     * nothing any more, and then neither connects nor fails.
+     */
+    async #rollBack({ isToAnswer = false } = {}) {
+        if (this.#connection.signalingState !== "have-local-offer") return;
+        if (this.#connection.remoteDescription) return void await this.#connection.setLocalDescription({ type: "rollback" });
+        await this.#host.rebuild({ withTransceivers: !isToAnswer });
+        await this.#host.configure();
     }
 
     /** The offer was not answered in time: it has expired, and a new one is made. */

@@ -14,7 +14,7 @@ export function noticeParts({ notice, author }, me, nameOf) {
     const isOwn = !notice.server && author === me;
     const by = notice.server ? t("notices.administrator") : { name: nameOf(author) };
     const said = (what, values = {}) => isOwn ? t.rich(`ownNotices.${what}`, values) : t.rich(`notices.${what}`, { by, ...values });
-    const people = () => list(notice, (user) => user === me ? t("message.you") : { name: nameOf(user) });
+    const people = () => list(notice, (user) => user === me ? t("notices.you") : { name: nameOf(user) });
     switch (notice.kind) {
     case "added": return said("added", { people: people() });
     case "joined": return said(notice.via === "link" ? "joinedByLink" : "joinedByInvitation");

@@ -7,6 +7,8 @@ import { Negotiation } from "./negotiation.js";
 /** A connection that is "disconnected" often recovers by itself; after this time it gets an ICE restart. */
 const DISCONNECTED_TIMEOUT = 2_000;
 const RESTART_INTERVAL = 5_000;
+/** A connection that finds no candidates never fails; after this time without one it gets an ICE restart, too. */
+const CONNECT_TIMEOUT = 15_000;
 
 /** Events: `state` (connecting, connected, reconnecting), `tracks` when what is received changes. */
 export class Peer extends Emitter {
@@ -18,6 +20,7 @@ export class Peer extends Emitter {
     #sending = true;
     #closed = false;
     #restartTimer;
+    #connectTimer;
     #unsubscribe;
 
     /**
@@ -38,6 +41,7 @@ export class Peer extends Emitter {
             attach: () => this.#attach(),
             isConnected: () => this.state === "connected",
             tracksChanged: () => this.emit("tracks"),
+            settled: () => this.#expectConnection(),
         });
         this.#build();
         this.#unsubscribe = media.on("tracks", () => this.#attach());
@@ -85,6 +89,7 @@ export class Peer extends Emitter {
         this.#closed = true;
         this.#unsubscribe();
         clearTimeout(this.#restartTimer);
+        clearTimeout(this.#connectTimer);
         this.#negotiation.close();
         this.connection.close();
     }
@@ -157,6 +162,15 @@ export class Peer extends Emitter {
         if (this.#closed || this.state === "connected") return;
         this.restart();
         this.#restartTimer = setTimeout(() => this.#restartUntilConnected(), RESTART_INTERVAL);
+    }
+
+    #expectConnection() {
+        if (this.state !== "connecting" || this.#closed) return;
+        this.#connectTimer ??= setTimeout(() => {
+            this.#connectTimer = undefined;
+            // The answer to that begins the time anew.
+            if (this.state === "connecting") this.restart();
+        }, CONNECT_TIMEOUT + (this.#options.isCallee ? 1_000 : 0));
     }
 
     #setState(state) {

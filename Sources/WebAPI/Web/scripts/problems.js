@@ -21,9 +21,10 @@ export class Problem extends Error {
         this.reason = document.reason;
     }
 
-    /** The request was not rejected: it may be sent again. */
+    /** The request was not rejected: it may be sent again. What the server has not will not be there in a moment, and what a provider has failed at costs something each time. */
     get isTransient() {
-        return ["network", "timeout", "unavailable", "storage_full", "rate_limited"].includes(this.type) || this.status >= 500;
+        return ["network", "timeout", "unavailable", "storage_full", "rate_limited"].includes(this.type)
+            || !["provider_not_configured", "provider_failed"].includes(this.type) && this.status >= 500;
     }
 }
 
@@ -48,7 +49,5 @@ function problemText({ type, field, detail }) {
     const isWorded = wordedByServer.includes(type) && detail;
     if (isWorded && locale().tag === "en") return detail;
     if (type === "invalid_request" && hasText(`problemsOfFields.${field}`)) return t(`problemsOfFields.${field}`);
-    if (type === "forbidden") return t("problems.forbidden");
-    if (isWorded) return detail;
     return hasText(`problems.${type}`) ? t(`problems.${type}`) : detail || t("problems.internal");
 }

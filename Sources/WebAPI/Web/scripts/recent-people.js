@@ -27,6 +27,7 @@ export async function knownPeople() {
     const add = (one) => { if (!one.deleted && !people.has(one.id)) people.set(one.id, one); };
     listedRows(inbox.state).filter((row) => row.person && row.membership?.state === "member").forEach((row) => add(row.person));
     friendsIn(friends.state, "friend").forEach((one) => add(one.user));
-    (await recentPeople()).forEach(add);
+    // Without a server they are those that are on this device.
+    (await recentPeople().catch(() => [])).forEach(add);
     return [...people.values()].filter((one) => !friends.isBlocked(one.id)).slice(0, 50);
 }

@@ -106,18 +106,22 @@ const routes = {
     "scheduled.update": conversation("PATCH", "/scheduled/{clientID}"),
     "scheduled.delete": conversation("DELETE", "/scheduled/{clientID}"),
     "typing.note": conversation("POST", "/typing"),
+    "voice.discard": ["DELETE", "/v1/voice-files/{file}"],
     "voice.record": ["POST", "/v1/voice-recordings"],
     "voice.finishRecording": ["POST", "/v1/voice-recordings/{recording}/finish"],
     "voice.discardRecording": ["DELETE", "/v1/voice-recordings/{recording}"],
 };
 
-/** Sends a request, with retries after transient errors, for at most `timeout` milliseconds; `attempt` were made before. */
-export function request(name, params = {}, { timeout = 15_000, attempt: before = 0 } = {}) {
-    return withRetries((attempt) => sendOnce(name, params, before + attempt), timeout);
+/**
+ * Sends a request, with retries after transient errors, for at most `timeout` milliseconds; `attempt` were made before.
+ * What is not wanted any more when it fails, such as a search for fewer words, is not sent again.
+ */
+export function request(name, params = {}, { timeout = 15_000, attempt: before = 0, isWanted } = {}) {
+    return withRetries((attempt) => sendOnce(name, params, before + attempt), timeout, isWanted);
 }
 
-/** Does `work` until it succeeds, is rejected, or `timeout` milliseconds have passed. */
-export async function withRetries(work, timeout) {
+/** Does `work` until it succeeds, is rejected or not wanted any more, or `timeout` milliseconds have passed. */
+export async function withRetries(work, timeout, isWanted = () => true) {
     const end = Date.now() + timeout;
     for (let attempt = 0; ; attempt += 1) {
         try {
@@ -126,6 +130,7 @@ export async function withRetries(work, timeout) {
             const pause = error.retryAfter ?? Math.min(300 * 2 ** attempt, 3_000) * (0.6 + 0.4 * Math.random());
             if (!(error instanceof Problem) || !error.isTransient || Date.now() + pause > end) throw error;
             await new Promise((resolve) => setTimeout(resolve, pause));
+            if (!isWanted()) throw error;
         }
     }
 }
@@ -136,6 +141,13 @@ const restOnly = new Set(["iceServers.get"]);
 /** The first attempt uses the socket; retries alternate between REST and the socket. */
 function sendOnce(name, params, attempt) {
     if (realtime.isOnline && attempt % 2 === 0 && !restOnly.has(name)) return realtime.request(name, params);
+    return sendOverREST(name, params);
+}
+
+/** Sends a request once, over REST, for what takes longer than others and costs something. */
+export const requestOnce = (name, params, timeout) => sendOverREST(name, params, { timeout });
+
+function sendOverREST(name, params, options) {
     const [method, pattern] = routes[name];
     const body = { ...params };
     const path = pattern.replace(/\{(\w+)\}/g, (_, key) => {
@@ -143,7 +155,7 @@ function sendOnce(name, params, attempt) {
         delete body[key];
         return value;
     });
-    if (method !== "GET" && method !== "DELETE") return authorized(method, path, body);
+    if (method !== "GET" && method !== "DELETE") return authorized(method, path, body, options);
     const query = new URLSearchParams(body).toString();
-    return authorized(method, query ? `${path}?${query}` : path);
+    return authorized(method, query ? `${path}?${query}` : path, undefined, options);
 }

@@ -1,6 +1,7 @@
 // What the user does with the messages of a conversation. Changes wait in the queue, and are shown at once; what is about a
 // moment, or asks for something, needs the server now.
 
+import { credentials } from "./credentials.js";
 import { Emitter } from "./emitter.js";
 import { outbox } from "./outbox.js";
 import { request } from "./requests.js";
@@ -18,10 +19,13 @@ export class ThreadWrites extends Emitter {
 
     get outgoing() { return outbox.list(this.id); }
 
+    /** Whether the user whose thread it is, `me`, is signed in still. What comes later is not the next user's. */
+    get isSignedIn() { return this.me === credentials.user?.id; }
+
     /** Sends a message, `{text, file, blob, replyTo, thread, draft}`. */
     send(message) {
         this.#typingAt = -Infinity;
-        return outbox.send(this.id, message);
+        return this.isSignedIn ? outbox.send(this.id, message) : undefined;
     }
 
     /** Another text for a message that waits. Resolves to whether it was not sent before. */
@@ -94,5 +98,5 @@ export class ThreadWrites extends Emitter {
         request("typing.note", { conversation: this.id, state: isWriting ? what : "stopped" }, { timeout: 0 }).catch(() => {});
     }
 
-    #queue(name, params, key) { outbox.change(this.id, name, params, key); }
+    #queue(name, params, key) { if (this.isSignedIn) outbox.change(this.id, name, params, key); }
 }

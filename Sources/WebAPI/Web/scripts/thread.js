@@ -5,6 +5,7 @@ import { certainNow, serverNow } from "./clock.js";
 import { HeldThread } from "./held-thread.js";
 import { inbox } from "./inbox.js";
 import { t } from "./language/texts.js";
+import { names } from "./names.js";
 import { outbox } from "./outbox.js";
 import { Problem } from "./problems.js";
 import { realtime } from "./realtime.js";
@@ -28,6 +29,8 @@ const LONGEST_WAIT = 2 ** 31 - 1;
  * may again).
  */
 export class Thread extends ThreadWrites {
+    /** Who reads it; when it is closed because somebody was signed out, nobody is signed in any more. */
+    me = credentials.user.id;
     /** What the server has said. */
     #known = state.emptyThread();
     /** The same with what waits in the queue: `{known, entries, state}`. */
@@ -65,8 +68,6 @@ export class Thread extends ThreadWrites {
         ];
         this.#open();
     }
-
-    get me() { return credentials.user.id; }
 
     get state() {
         const entries = outbox.entries(this.id);
@@ -151,6 +152,8 @@ export class Thread extends ThreadWrites {
         return state.messageOf(this.state, number) ?? (await request("messages.get", { conversation: this.id, number })).message;
     }
 
+    firstFrom(date) { return this.#pages.firstFrom(date); }
+
     replies(root, before) { return this.#pages.replies(root, before); }
 
     // What is read
@@ -176,12 +179,14 @@ export class Thread extends ThreadWrites {
     get #stream() { return `conversation:${this.id}`; }
 
     #receiveSnapshot({ stream, data, isNewEpoch }) {
+        // A restored server may let it be read again. Its row does not say so where that is archived.
+        if (stream === `inbox:${this.me}` && isNewEpoch && this.#refusal) this.#read(this.#refusal.error);
         if (stream === this.#stream) {
             this.#hasFollowed = true;
             this.#held.noteSnapshot();
             this.#set(state.applySnapshot(this.#known, data, { isNewEpoch }));
         }
-        if (stream === `marks:${this.id}`) this.#set(state.applyMarksSnapshot(this.#known, data, this.me, { isNewEpoch }));
+        if (stream === `marks:${this.id}`) this.#set(state.applyMarksSnapshot(this.#known, data, this.me));
     }
 
     #receiveRows({ stream, rows, gap }) {
@@ -277,8 +282,11 @@ export class Thread extends ThreadWrites {
     }
 
     #set(next) {
+        // What comes late is neither shown nor written.
+        if (this.#isClosed) return;
         this.#known = expired(next, certainNow());
         this.#shown = undefined;
+        names.note(next.people);
         realtime.hold(this.#stream, this.#held.firstOf(this.#known), this.#known.last);
         if (this.outgoing.length > 0) outbox.noteStored(this.id, state.heldMessages(this.#known), this.me);
         this.#held.noteChange();

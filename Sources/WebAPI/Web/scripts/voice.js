@@ -2,7 +2,7 @@
 
 import { authorized, serverInfo } from "./api.js";
 import { randomID } from "./identity.js";
-import { withRetries } from "./requests.js";
+import { request, withRetries } from "./requests.js";
 import { storage } from "./store/storage.js";
 
 const RETRY_TIMEOUT = 60_000;
@@ -25,11 +25,12 @@ export async function voiceLimits() {
 
 /** Uploads an audio file, with retries for that long, and returns what the server made of it, which can be sent. */
 export async function uploadVoice(blob, clientID = randomID(), retryTimeout = RETRY_TIMEOUT) {
-    const file = new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
+    const file = typed(blob);
     const upload = () => authorized("POST", `/v1/voice-files?${new URLSearchParams({ clientID })}`, file, { timeout: UPLOAD_TIMEOUT });
     return (await withRetries(upload, retryTimeout)).file;
 }
 
+const typed = (blob) => new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
 /** What can be sent of a chosen file: `{file}`, or the `{blob}` if the server cannot be reached. Throws if it is refused. */
 export async function voiceFile(blob) {
     try {

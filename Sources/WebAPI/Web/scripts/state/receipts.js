@@ -1,8 +1,8 @@
 // How far a message of the user has come: stored, received by the others, read by them.
 
-/** Who lets the user see that they have read the message. */
+/** Who lets the user see that they have read the message. Who has left is not among them: whoever listens now is not told. */
 export const readersOf = (thread, number) => Object.keys(thread.shown)
-    .filter((user) => thread.shown[user].some(([after, upTo]) => after < number && number <= upTo));
+    .filter((user) => thread.members[user]?.state !== "left" && thread.shown[user].some(([after, upTo]) => after < number && number <= upTo));
 
 /** Who lets the user see that they have it. What was read was received. */
 export function receiversOf(thread, number) {

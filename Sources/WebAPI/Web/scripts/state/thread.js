@@ -89,9 +89,9 @@ export const withoutOwn = (thread) => ({ ...thread, reacted: {}, starred: {}, li
 /** The last message that somebody has let others see as read. */
 const shownUpTo = (shown) => shown?.at(-1)?.[1] ?? 0;
 
-/** The snapshot of the stream `marks:`. */
-export function applyMarksSnapshot(thread, { marks, scheduled }, me, { isNewEpoch = false } = {}) {
-    const known = isNewEpoch ? { ...thread, delivered: {}, shown: {} } : thread;
+/** The snapshot of the stream `marks:`. It has all that the user may see of others: nothing once they let nobody see theirs. */
+export function applyMarksSnapshot(thread, { marks, scheduled }, me) {
+    const known = { ...thread, delivered: {}, shown: {} };
     return applyMarks(known, [...marks.map((one) => ({ marks: one })), { scheduled }], me);
 }
 
@@ -171,9 +171,18 @@ export function lastEditable(thread, me) {
 /** Without what the user has cleared, here or on another device: `spans` are those of their membership. */
 export function cleared(thread, spans) {
     const from = Math.min(...spans.map((one) => one.from));
-    const first = thread.first ?? thread.blocks[0]?.messages[0].number;
-    if (first === undefined || Math.min(first, thread.past?.first ?? Infinity) > from || !Number.isFinite(from)) return thread;
-    return { ...within(thread, from + 1), hasEarlier: false };
+    if (!Number.isFinite(from)) return thread;
+    const next = withoutPins(thread, from);
+    const first = next.first ?? next.blocks[0]?.messages[0].number;
+    if (first === undefined || Math.min(first, next.past?.first ?? Infinity) > from) return next;
+    return { ...within(next, from + 1), hasEarlier: false };
+}
+
+/** Without the pins of messages up to a number: the document does not change for who does not see them any more. */
+function withoutPins(thread, number) {
+    const { pins } = thread.conversation ?? {};
+    if (!pins?.some((one) => one <= number)) return thread;
+    return { ...thread, conversation: { ...thread.conversation, pins: pins.filter((one) => one > number) } };
 }
 
 /** The range from a number on. */

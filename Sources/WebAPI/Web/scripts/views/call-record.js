@@ -14,18 +14,19 @@ const ended = new Map();
 /** They are asked for one after the other: a page may have many. */
 let queue = Promise.resolve();
 
-export function callRecord(record, me, { isGroup }) {
+/** `conversation` is the one that it was in. */
+export function callRecord(record, me, { isGroup, conversation }) {
     const node = h("div", { class: "text call-record", data: { call: record.id, state: record.state } },
         h("p", {}, icon(record.kind === "video" ? "video" : "phone"), recordText(record, me)));
     if (record.state !== "ended" && isGroup && !calls.has(record.id)) {
         node.append(button({ label: t("thread.joinCall"), class: "small go", data: { action: "join-record" }, onclick: () => joinLive(record.id) }));
     }
-    if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id);
+    if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id, conversation);
     return node;
 }
 
 /** Only people who were in the call have access to its recordings. */
-async function addRecordings(node, id) {
+async function addRecordings(node, id, conversation) {
     if (!ended.has(id)) {
         queue = queue.then(() => request("calls.get", { call: id })).then(({ call }) => call, () => { ended.delete(id); });
         ended.set(id, queue);

@@ -29,6 +29,10 @@ export class CallView {
     #devices;
     #unsubscribe;
     #timer;
+    /** The scene has what head and foot leave, where there is little room: notices, captions and rows of controls differ. */
+    #sizes = new ResizeObserver((entries) => {
+        for (const { target } of entries) this.node.style.setProperty(target.matches("header") ? "--call-head" : "--call-foot", `${target.offsetHeight}px`);
+    });
 
     constructor(call) {
         this.call = call;
@@ -37,6 +41,7 @@ export class CallView {
         this.node = this.#parts.section;
         this.#frame = callFrame(call, this.node);
         this.#parts.add.after(this.#frame.node);
+        for (const part of this.node.querySelectorAll(".call-head, .call-foot")) this.#sizes.observe(part);
         this.#unsubscribe = [call.on("change", () => this.#show()), call.on("stats", (sample) => this.#measure(sample)),
             call.on("speaking", () => this.#scene.updateSpeakers?.()), calls.on("open", () => this.#showAfter())];
         this.#timer = setInterval(() => this.#tick(), 500);
@@ -56,6 +61,7 @@ export class CallView {
 
     close() {
         clearInterval(this.#timer);
+        this.#sizes.disconnect();
         removeEventListener("keydown", this.onkey);
         this.#unsubscribe.forEach((one) => one());
         this.#scene.close();

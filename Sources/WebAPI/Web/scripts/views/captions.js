@@ -38,18 +38,17 @@ export class CaptionsView {
         this.#error.hidden = !error;
     }
 
-    close() { this.#unsubscribe(); }
-
-    #show({ user, text, language }) {
+    #show(caption) {
+        const { user, text } = caption;
         const last = this.#lines.lastElementChild;
         const words = last?.querySelector(".caption-words");
         if (last?.dataset.user === user && words.textContent.length + text.length < MAX_LINE_LENGTH) words.textContent += ` ${text}`;
         else this.#add(user, text, language);
         while (this.#lines.children.length > MAX_LINES) this.#lines.firstElementChild.remove();
-        this.#removeLater(this.#lines.lastElementChild);
+        this.#removeLater(line);
     }
 
-    #add(user, text, language) {
+    #add({ user, text, language }) {
         const name = this.#call.nameOf(user);
         this.#lines.append(h("p", { class: "caption", data: { user } }, h("b", { class: "caption-name" }, name), " ",
             h("span", { class: "caption-words", ...(language && { lang: language }) }, text)));

@@ -26,6 +26,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     /** What the text is for: `{reply: message}`, `{edit: message}` or neither. */
     let target = {};
     let mentions = [];
+    let isClosed = false;
     const id = root ? "write-thread" : "write";
     const field = h("textarea", { id, rows: "1", placeholder: t("composer.placeholder"), "aria-label": root ? t("composer.replyInThread") : t("composer.placeholder"),
         "aria-autocomplete": "list", enterkeyhint: "send", dir: "auto" });
@@ -36,7 +37,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         people: () => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
             : othersIn(thread.state, thread.me),
         insert: ({ text, caret, mention }) => {
-            setText(text, [...mentions, mention]);
+            setText(text, mention ? [...mentions, mention] : mentions);
             field.setSelectionRange(caret, caret);
             field.focus();
             keep();
@@ -140,15 +141,21 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const schedule = async () => {
         const message = !target.edit && take();
         if (!message) return toast(target.edit ? t("composer.sentAlready") : t("composer.writeFirst"));
-        if (await sendLater(thread, message)) clear();
+        const before = drafts.of(thread.id);
+        if (!await sendLater(thread, message) || !thread.isSignedIn) return;
+        const draft = drafts.of(thread.id);
+        // What was typed meanwhile stays, and so does the text of an edit.
+        if (draft.text !== before.text || draft.replyTo !== before.replyTo) return;
+        if (isClosed || target.edit) drafts.takeForSending(thread.id); else clear();
     };
 
-    field.addEventListener("input", () => {
+    const noteInput = (event) => {
         grow();
-        list.update();
+        list.update(event);
         keep();
         if (!target.edit) thread.noteTyping(field.value !== "");
-    });
+    };
+    field.addEventListener("input", noteInput);
     field.addEventListener("blur", () => { list.close(); });
     field.addEventListener("keydown", (event) => {
         // An input method uses Enter and Escape while it composes a word. Safari ends it before the key, with this code.
@@ -171,13 +178,13 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             const { reply } = target;
             if (!target.edit) setTarget({});
             thread.send({ ...sound, ...(reply && { replyTo: reply.number }) });
-            onsend();
+            if (!isClosed) onsend();
         },
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),
         show: (isRecording) => { node.dataset.recording = String(isRecording); },
     });
     const node = h("form", { class: "write", id: root ? "thread-composer" : "composer", data: { recording: "false" },
-        onsubmit: (event) => { event.preventDefault(); send(); } }, about, list.node, field, voice?.buttons, !root && later, submit, voice?.row);
+        onsubmit: (event) => { event.preventDefault(); send(); } }, chips.node, about, list.node, smile, field, voice?.buttons, help, !root && later, submit, voice?.row);
     let isOpened = false;
     return {
         node,
@@ -193,6 +200,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         /** Whether the user is in the middle of a text. */
         get isTyping() { return document.activeElement === field && field.value !== ""; },
         close() {
+            isClosed = true;
             unsubscribe();
             voice?.close();
             if (!target.edit) thread.noteTyping(false);

@@ -1,7 +1,8 @@
 // A conversation as a whole: its members, its settings, and how the user keeps it.
 
+import { credentials } from "../credentials.js";
 import { button, h } from "../dom.js";
-import { hasFeature } from "../features.js";
+import { hasFeature, server } from "../features.js";
 import { friends } from "../friends.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
@@ -24,8 +25,8 @@ const rights = ["write", "add", "rename"];
 
 export const disappearingText = (seconds) => seconds ? duration(seconds) : t("details.off");
 
-/** `search` opens the search of the thread. */
-export function showDetails(thread, title, search) {
+/** `actions` are `{search(), goToDate(), unread()}` of the thread: `unread()` has the scope of what was unread when it was opened. */
+export function showDetails(thread, title, actions) {
     const { conversation } = thread.state;
     const isGroup = conversation.kind === "group";
     const content = h("div", { class: "details" });

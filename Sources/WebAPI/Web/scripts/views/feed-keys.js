@@ -4,23 +4,34 @@
 export function watchKeys(list, act) {
     const focusAt = (index) => {
         const node = list.children[Math.max(0, Math.min(index, list.children.length - 1))];
-        node?.focus({ preventScroll: true });
+        (node?.querySelector("[data-action=select]") ?? node)?.focus({ preventScroll: true });
         node?.scrollIntoView({ block: "nearest" });
     };
     list.addEventListener("keydown", (event) => {
-        if (event.altKey || event.ctrlKey || event.metaKey || !event.target.matches(".message")) return;
-        const index = [...list.children].indexOf(event.target);
+        if (event.altKey || event.ctrlKey || event.metaKey || !event.target.matches(".message, [data-action=select]")) return;
+        const message = event.target.closest(".message");
+        const index = [...list.children].indexOf(message);
         const steps = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: Infinity };
         if (event.key in steps) focusAt(steps[event.key]);
         else if (event.key === "Enter" || event.key === "ContextMenu") {
-            (event.target.querySelector("[data-action=message-menu]") ?? event.target.querySelector("button"))?.click();
+            (message.querySelector("[data-action=message-menu]") ?? message.querySelector("button"))?.click();
         }
-        else if (event.key === "r" || event.key === "e") act(event.key, Number(event.target.dataset.number));
+        else if (["r", "e", "t", "x"].includes(event.key)) act(event.key, Number(message.dataset.number));
         else return;
         event.preventDefault();
     });
     // From outside, to the newest message; from a message, the way back leads out.
     list.addEventListener("focus", ({ relatedTarget }) => { if (!list.contains(relatedTarget)) focusAt(list.children.length - 1); });
+}
+
+/** A long press on a phone opens the menu of a message, as a press on its button does. Links keep theirs. */
+export function watchPresses(list) {
+    list.addEventListener("contextmenu", (event) => {
+        const more = event.pointerType === "touch" && !event.target.closest("a") && event.target.closest(".message")?.querySelector("[data-action=message-menu]");
+        if (!more) return;
+        event.preventDefault();
+        more.click();
+    });
 }
 
 /** What has the focus in a message, which may be drawn anew: `restore` focuses its successor. */

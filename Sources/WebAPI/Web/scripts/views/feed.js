@@ -5,15 +5,18 @@
 
 import { button, h } from "../dom.js";
 import { onceAFrame } from "../frames.js";
+import { hasFeature } from "../features.js";
 import { friends } from "../friends.js";
+import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
+import { request } from "../requests.js";
 import { layout } from "../state/layout.js";
 import { newerThan } from "../state/past.js";
 import { newestNumber, shownMessages, shownNumbers } from "../state/thread.js";
 import * as windows from "../state/window.js";
 import { Anchor } from "./anchor.js";
 import { attempt } from "./attempt.js";
-import { focusedIn, watchKeys } from "./feed-keys.js";
+import { focusedIn, watchKeys, watchPresses } from "./feed-keys.js";
 import { Nodes, show as showNodes } from "./keyed.js";
 import { messageItem, outgoingItem, partsOf } from "./message.js";
 
@@ -36,9 +39,13 @@ export class Feed {
     #scroller;
     #newest;
     #count = h("span", { class: "count", hidden: true });
+    #mention;
+    #mentioned;
     #nodes = new Nodes();
     #window = { first: undefined, last: undefined };
     #unreadAfter;
+    /** Whether there is so much that is unread that one may want it summed up. */
+    #isLong = false;
     #opened = new Set();
     #target;
     /** `new`, `opening` while the range to open at is read, or `open`. */
@@ -62,11 +69,14 @@ export class Feed {
         this.#newest = button({ name: "down", label: t("feed.toNewest"), bare: true, class: "round newest", hidden: true,
             data: { action: "to-newest" }, onclick: () => this.showNewest() });
         this.#newest.append(this.#count);
+        this.#mention = button({ label: t("feed.toMention"), class: "round newest mention-next", hidden: true, "aria-label": t("feed.toMention"), title: t("feed.toMention"),
+            data: { action: "to-mention" }, onclick: () => attempt(this.#showMention()) }, "@");
         this.#scroller = h("div", { class: "scroller" }, this.#list);
-        this.node = h("div", { class: "feed" }, this.#scroller, h("p", { class: "hint nothing" }, t("row.noMessages")), this.#newest);
+        this.node = h("div", { class: "feed" }, this.#scroller, h("p", { class: "hint nothing" }, t("row.noMessages")), this.#mention, this.#newest);
         this.#scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
         this.#anchor = new Anchor(this.#scroller, this.#list);
         watchKeys(this.#list, actions.key);
+        watchPresses(this.#list);
         document.addEventListener("visibilitychange", this.#handleVisibility);
         this.#resized.observe(this.#list);
         this.#resized.observe(this.#scroller);
@@ -98,14 +108,18 @@ export class Feed {
         const pending = this.#follows ? this.#thread.outgoing.filter((one) => one.thread === undefined).map((one) =>
             this.#nodes.node(one.clientID, [one], () => outgoingItem(this.#thread, one, this.#actions))) : [];
         this.#nodes.sweep();
+        this.#actions.mark(nodes);
         const focused = focusedIn(this.#list);
         showNodes(this.#list, [...nodes, ...pending]);
         focused?.restore();
         const isEmpty = nodes.length + pending.length === 0;
-        this.node.dataset.empty = String(isEmpty);
-        // A feed has articles.
-        this.#list.setAttribute("role", isEmpty ? "region" : "feed");
-        this.#list.removeAttribute("aria-busy");
+        // Writing an attribute has styles computed, whether it is another or not.
+        if (this.node.dataset.empty !== String(isEmpty)) {
+            this.node.dataset.empty = String(isEmpty);
+            // A feed has articles.
+            this.#list.setAttribute("role", isEmpty ? "region" : "feed");
+        }
+        if (this.#list.hasAttribute("aria-busy")) this.#list.removeAttribute("aria-busy");
         if (opensAt) this.#scrollTo(document.getElementById(`message-${opensAt}`), 0.2);
         this.#restore();
         this.#markSeen();
@@ -139,6 +153,9 @@ export class Feed {
         this.draw();
     }
 
+    /** What was unread when it was opened, as a part of the conversation; undefined if that is not marked. */
+    get unread() { return this.#unreadAfter === undefined ? undefined : { from: this.#unreadAfter + 1 }; }
+
     /** The user writes: what they had not read before is no news any more. */
     endUnread() {
         this.#unreadAfter = undefined;
@@ -159,11 +176,12 @@ export class Feed {
         this.#phase = "open";
         if (this.#target !== undefined) {
             this.#phase = "opening";
-            attempt(this.showMessage(this.#target).then((found) => { if (!found) this.#openAt(); }));
+            attempt(this.showMessage(this.#target).then((found) => { if (!found) { this.#actions.missing(); this.#openAt(); } }));
             return undefined;
         }
         if (state.membership?.state !== "member" || !this.#firstUnread()) return undefined;
         this.#unreadAfter = state.read;
+        this.#isLong = (inbox.row(this.#thread.id)?.unread ?? 0) >= LONG;
         if (!state.hasEarlier || state.first <= state.read + 1) return this.#position();
         this.#phase = "opening";
         attempt(this.#thread.show(state.read + 1)).then(() => this.#openAt(this.#position()));
@@ -276,6 +294,18 @@ export class Feed {
         this.#count.hidden = count === 0;
         this.#count.textContent = text;
         this.#newest.setAttribute("aria-label", count === 0 ? t("feed.toNewest") : t("feed.toNewestOf", { count: text }));
+    }
+
+    /** The first message after what was read that mentions the user. */
+    async #showMention() {
+        const number = this.#mentioned ?? await this.#findMention();
+        if (number !== undefined) await this.#actions.show(number);
+    }
+
+    async #findMention() {
+        const { results } = await request("messages.search", { conversation: this.#thread.id, mentions: true });
+        const numbers = results.map((one) => one.message.number).filter((number) => number > this.#thread.seen);
+        return numbers.length > 0 ? Math.min(...numbers) : undefined;
     }
 
     #markSeen() {

@@ -1,11 +1,11 @@
 // The members of a group: all of them, their roles, and what an administrator does with them.
 
-import { button, h } from "../dom.js";
+import { busy, button, h } from "../dom.js";
 import { friends } from "../friends.js";
 import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { roleOf } from "../state/thread.js";
-import { attempt } from "./attempt.js";
+import { attempt, report } from "./attempt.js";
 import { avatar } from "./avatar.js";
 import { ask, open } from "./dialogs.js";
 import { visible } from "./message-text.js";
@@ -20,8 +20,9 @@ export function membersSection(thread, details) {
     const present = Object.values(members).filter((one) => one.state !== "left")
         .sort((one, other) => ranks[one.role] - ranks[other.role] || thread.nameOf(one.user).localeCompare(thread.nameOf(other.user)));
     const list = h("ul", { class: "rows flat", "aria-label": t("members.list") }, present.map((one) => memberRow(thread, one, thread.state.people[one.user], details)));
+    const known = new Set(present.map((one) => one.user));
     const more = thread.state.moreMembers && button({ label: t("members.showAll", { count: conversation.members }), class: "quiet wide", data: { action: "all-members" },
-        onclick: () => attempt(loadAll(thread, list, new Set(present.map((one) => one.user)), details, more)) });
+        onclick: () => busy(more, () => loadAll(thread, list, known, details, more), report) });
     return h("section", { "aria-labelledby": "group-members" }, h("h3", { id: "group-members" }, t("members.count", { count: conversation.members })),
         list, more);
 }
@@ -32,7 +33,9 @@ async function loadAll(thread, list, known, details, more) {
     do {
         const page = await request("members.list", { conversation: thread.id, ...(cursor && { cursor }) });
         const people = Object.fromEntries(page.people.map((one) => [one.id, one]));
-        list.append(...page.members.filter((one) => one.state !== "left" && !known.has(one.user)).map((one) => memberRow(thread, one, people[one.user], details)));
+        const members = page.members.filter((one) => one.state !== "left" && !known.has(one.user));
+        list.append(...members.map((one) => memberRow(thread, one, people[one.user], details)));
+        for (const one of members) known.add(one.user);
         cursor = page.nextCursor;
     } while (cursor);
     more.remove();

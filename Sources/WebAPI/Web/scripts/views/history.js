@@ -5,6 +5,7 @@ import { credentials } from "../credentials.js";
 import { button, h, icon, toast } from "../dom.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
+import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { ending, lengthText, namesOf, othersOf, sides, whenText } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -18,9 +19,11 @@ export function historyPage() {
     const more = button({ label: t("history.earlier"), class: "quiet wide", hidden: true, onclick: () => load(cursor) });
     let cursor;
     let turn = 0;
+    let hasFailed = false;
 
     const load = async (from) => {
         const mine = ++turn;
+        hasFailed = false;
         try {
             const page = await request("calls.list", { limit: 30, ...(from && { cursor: from }) });
             if (mine !== turn) return;
@@ -30,14 +33,19 @@ export function historyPage() {
             more.hidden = !cursor;
             empty.hidden = list.children.length > 0;
         } catch (error) {
-            if (mine === turn) toast(errorMessage(error), { error: true });
+            if (mine !== turn) return;
+            hasFailed = !from;
+            toast(errorMessage(error), { error: true });
         }
     };
-    const unsubscribe = calls.on("history", () => load());
+    const unsubscribe = [calls.on("history", () => load()), realtime.on("state", (now) => { if (now === "online" && hasFailed) load(); })];
     load();
     return {
         node: h("div", { class: "page" }, h("h1", {}, t("history.title")), list, empty, more),
-        close() { turn += 1; unsubscribe(); },
+        close() {
+            turn += 1;
+            unsubscribe.forEach((one) => one());
+        },
     };
 }
 

@@ -3,9 +3,11 @@
 import { calls } from "../calls.js";
 import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
+import { server } from "../features.js";
 import { onceAFrame } from "../frames.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
+import { names } from "../names.js";
 import { outbox } from "../outbox.js";
 import { presence } from "../presence.js";
 import { archivedRows, filteredRows, listedRows } from "../state/inbox.js";
@@ -21,7 +23,7 @@ import { searchResults } from "./search-results.js";
 
 /** Of so many rows at the top, typing and presence are watched. */
 const WATCHED = 30;
-const filters = ["all", "unread", "groups"];
+const filters = ["all", "unread", "important", "groups"];
 
 export function inboxList() {
     const nodes = new Nodes();
@@ -52,7 +54,7 @@ export function inboxList() {
         button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })];
     const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive, starred);
     const node = h("div", { class: "page chat-page" },
-        h("div", { class: "page-head" }, back, heading, begin),
+        h("div", { class: "page-head" }, back, heading, h("div", { class: "pair" }, begin)),
         field, results.node, notificationHint(), listed);
     const typing = new WatchSet("typing");
     const online = new WatchSet("presence");
@@ -106,6 +108,7 @@ export function inboxList() {
         close() {
             schedule.cancel();
             results.close();
+            priority.close();
             typing.close();
             online.close();
             unsubscribe.forEach((one) => one());

@@ -1,6 +1,6 @@
 // What is asked about a message: who has read it, who reacted, and its former texts.
 
-import { button, h } from "../dom.js";
+import { h } from "../dom.js";
 import { whenText } from "../format.js";
 import { t } from "../language/texts.js";
 import { report } from "./attempt.js";

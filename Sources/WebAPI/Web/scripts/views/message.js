@@ -30,7 +30,10 @@ export function partsOf(thread, item) {
         message.call?.state === "active" && calls.has(message.call.id), item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
 }
 
-/** `actions` are `{menu(message), show(number), openThread(number), unfold(number)}` of the thread's page. */
+/**
+ * `actions` are `{menu(message), react(message, anchor), show(number), goToDate(day), openThread(number), unfold(number), sumUp()}` of
+ * the thread's page.
+ */
 export function messageItem(thread, item, actions) {
     const { message } = item;
     const { state, me } = thread;
@@ -73,7 +76,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
             (message.replyTo ?? message.thread) && quoteButton(thread, message, actions),
             content(thread, message),
             meta(thread, message, isOwn),
-            reactions(thread, message, canReact),
+            reactions(thread, message, canReact && actions),
             message.replies > 0 && button({ name: "thread", label: t("message.replies", { count: message.replies }), class: "small link reply-count",
                 data: { action: "open-thread" }, onclick: () => actions.openThread(message.number) })),
         button({ name: "more", label: isOwn ? t("message.ownActions") : t("message.actions", { name }), bare: true, class: "round quiet act", tabindex: "-1",
@@ -83,7 +86,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
 /** What it says. */
 export function content(thread, message) {
     if (message.deletedAt) return h("p", { class: "text hint" }, t("message.deleted"));
-    if (message.call) return callRecord(message.call, thread.me, { isGroup: thread.state.conversation?.kind === "group" });
+    if (message.call) return callRecord(message.call, thread.me, { isGroup: thread.state.conversation?.kind === "group", conversation: thread.id });
     if (message.voice) {
         const made = thread.sound(message, () => voiceSound(thread, message));
         made.update(message, Boolean(thread.state.listened[message.number]));
@@ -136,15 +139,17 @@ export function lineOf(thread, message) {
     return plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)).slice(0, QUOTE_LENGTH);
 }
 
-function reactions(thread, message, canReact) {
+/** `actions` are those of the page, where the user may react. */
+function reactions(thread, message, actions) {
     const all = reactionsOf(thread.state, message, thread.me);
     if (all.length === 0) return undefined;
     return h("div", { class: "reactions", role: "group", "aria-label": t("message.reactions") }, all.map(({ emoji, count, users, isOwn }) => {
         const names = users.map((user) => user === thread.me ? t("message.you") : thread.nameOf(user)).join(", ");
-        return h("button", { type: "button", class: "reaction", "aria-pressed": String(isOwn), disabled: !canReact, title: names,
+        return h("button", { type: "button", class: "reaction", "aria-pressed": String(isOwn), disabled: !actions, title: names,
             "aria-label": t("message.reaction", { emoji, count, names }), data: { emoji },
             onclick: () => attempt(thread.react(message, emoji, !isOwn)) }, emoji, h("span", {}, String(count)));
-    }));
+    }), actions && h("button", { type: "button", class: "reaction other", "aria-label": t("menu.react"), title: t("menu.react"), data: { action: "react-other" },
+        onclick: ({ currentTarget }) => actions.react(message, currentTarget) }, icon("smile")));
 }
 
 /** A message that is not stored yet. */

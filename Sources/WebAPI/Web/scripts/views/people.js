@@ -12,13 +12,15 @@ import { contactLink } from "./contact-link.js";
 import { friendsSections } from "./friends.js";
 import { redraw } from "./keyed.js";
 import { notificationHint } from "./notification-hint.js";
+import { showPerson } from "./person-card.js";
 import { PeoplePresence, personRow } from "./person-row.js";
 import { pickPeople } from "./picker.js";
 import { callPeople } from "./start-call.js";
 
 const SEARCH_DELAY = 250;
 
-export function peoplePage() {
+/** `id` is that of the person whose card is shown. */
+export function peoplePage(_, id) {
     const list = h("ul", { class: "rows", id: "people" });
     const heading = h("h2", { class: "section-title" }, t("people.recent"));
     const empty = h("div", { class: "empty", hidden: true });
@@ -46,11 +48,11 @@ export function peoplePage() {
         const text = search.value.trim();
         try {
             if (text.length >= 2) {
-                const { users } = await request("users.search", { query: text });
+                const { users } = await request("users.search", { query: text }, { isWanted: () => mine === turn });
                 if (mine === turn) show(users, t("people.results"), t("people.nobody", { query: text }));
             } else {
                 const users = await recentPeople();
-                if (mine === turn) show(users, t("people.recent"), hasFeature("userSearch") ? t("people.hint")
+                if (mine === turn) show(users, t("people.recent"), hasFeature("userSearch") ? t("people.findHint")
                     : t("people.hintWithoutSearch"));
             }
         } catch (error) {

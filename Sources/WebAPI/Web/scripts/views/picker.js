@@ -48,7 +48,7 @@ export function pickPeople({ title, actions, without = [], most = Infinity }) {
             const mine = ++turn;
             const text = search.value.trim();
             try {
-                const found = text.length >= 2 ? (await request("users.search", { query: text })).users : await knownPeople();
+                const found = text.length >= 2 ? (await request("users.search", { query: text }, { isWanted: () => mine === turn })).users : await knownPeople();
                 if (mine !== turn) return;
                 shown = found.filter((user) => user.id !== credentials.user.id && !without.includes(user.id));
                 hint.textContent = shown.length > 0 ? "" : text.length >= 2 ? t("people.nobody", { query: text })

@@ -70,15 +70,26 @@ export function scheduledLine(thread) {
 async function showScheduled(thread) {
     const list = h("ul", { class: "rows flat", "aria-label": t("scheduled.list") });
     const nameOf = (user) => thread.nameOf(user);
+    let turn = 0;
     const load = async () => {
+        const mine = ++turn;
         const { scheduled } = await request("scheduled.list", { conversation: thread.id });
+        if (mine !== turn) return;
         if (scheduled.length === 0) dialog.close();
         redraw(list, scheduled.map(row));
     };
-    const act = (name, one, params) => attempt(async () => {
-        await request(name, { conversation: thread.id, clientID: one.clientID, ...params });
-        await load();
-    });
+    /** What could not be changed may have been sent or deleted meanwhile. */
+    const act = async (name, one, params) => {
+        await attempt(request(name, { conversation: thread.id, clientID: one.clientID, ...params }));
+        await attempt(load);
+    };
+    /** One was sent, or changed elsewhere. */
+    let known = thread.state.scheduled;
+    const follow = () => {
+        if (thread.state.scheduled === known) return;
+        known = thread.state.scheduled;
+        load().catch(() => {});
+    };
     const row = (one) => h("li", { class: "row scheduled-row", data: { scheduled: one.clientID } },
         h("div", { class: "name" }, h("span", { class: "text", dir: "auto" }, visible(decoded(one.text, nameOf).text)),
             h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? t("scheduled.notSent", { reason: one.failure.detail }) : whenText(one.sendAt))),

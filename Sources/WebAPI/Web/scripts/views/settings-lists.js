@@ -3,14 +3,17 @@
 import { busy, button, h, icon, toast } from "../dom.js";
 import { friends } from "../friends.js";
 import { t } from "../language/texts.js";
+import { names } from "../names.js";
+import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { whenText } from "../format.js";
+import { attempt } from "./attempt.js";
 import { avatar } from "./avatar.js";
 import { ask } from "./dialogs.js";
 import { redraw } from "./keyed.js";
 import { report, section } from "./settings-section.js";
 
-/** A device is an installation with sign-ins; its sessions are listed under it. */
+/** A device is an installation with sign-ins; its sessions are listed under it. `{node, close}`. */
 export function devicesSection() {
     const list = h("ul", { class: "rows flat", id: "devices" });
     const load = async () => {
@@ -18,8 +21,13 @@ export function devicesSection() {
         redraw(list, devices.map((device) =>
             deviceRow(device, sessions.filter((session) => session.device?.id === device.id), load)));
     };
-    load().catch(report);
-    return section("devices", t("devices.title"), h("p", { class: "hint" }, t("settings.devicesHint")), list);
+    let hasFailed = false;
+    const begin = async () => { hasFailed = !await attempt(load); };
+    begin();
+    return {
+        node: section("devices", t("devices.title"), h("p", { class: "hint" }, t("settings.devicesHint")), list),
+        close: realtime.on("state", (now) => { if (now === "online" && hasFailed) begin(); }),
+    };
 }
 
 function deviceRow(device, sessions, reload) {
@@ -29,8 +37,8 @@ function deviceRow(device, sessions, reload) {
     const state = [seen, clientText(sessions.find((session) => session.client))].filter(Boolean).join(" · ");
     const revoke = (event) => busy(event.target.closest("button"), async () => {
         if (!await ask({ title: t("settings.signOutDeviceSure", { name: device.name }), choices: [{ value: true, label: t("settings.signOut") }], danger: true })) return;
-        await request("devices.revoke", { device: device.id });
-        toast(t("settings.deviceIsSignedOut", { name: device.name }));
+        // What could not be signed out may be so already.
+        if (await attempt(request("devices.revoke", { device: device.id }))) toast(t("settings.deviceIsSignedOut", { name: device.name }));
         await reload();
     }, report);
     return h("li", { class: "row", data: { device: device.id, current: String(Boolean(current)) } },
@@ -54,25 +62,35 @@ function sessionList(sessions, reload) {
                 .filter(Boolean).join(" · ")),
             !session.current && button({ label: t("settings.endSession"), class: "link", data: { action: "revoke-session" },
                 onclick: (event) => busy(event.target.closest("button"), async () => {
-                    await request("sessions.revoke", { session: session.id });
+                    await attempt(request("sessions.revoke", { session: session.id }));
                     await reload();
                 }, report) })))));
 }
 
+/** Who they are is asked for; who is one, and what waits to be sent, is known without. `{node, close}`. */
 export function blockedSection() {
     const list = h("ul", { class: "rows flat", id: "blocked" });
     const nobody = h("p", { class: "hint" }, t("settings.nobodyBlocked"));
-    const show = (users) => {
+    let people = new Map();
+    const personOf = (id) => people.get(id) ?? { id, displayName: names.of(id) ?? t("common.somebody") };
+    const draw = () => {
+        const users = [...friends.blocked].map(personOf);
         nobody.hidden = users.length > 0;
         redraw(list, users.map((user) => h("li", { class: "row", data: { user: user.id } },
             h("div", { class: "who" }, avatar(user), h("span", { class: "name" }, user.displayName)),
             button({ label: t("common.unblock"), class: "small quiet", data: { action: "unblock" },
-                "aria-label": t("settings.unblockName", { name: user.displayName }),
-                onclick: () => {
-                    friends.unblock(user.id);
-                    show(users.filter((one) => one !== user));
-                } }))));
+                "aria-label": t("settings.unblockName", { name: user.displayName }), onclick: () => friends.unblock(user.id) }))));
     };
-    request("blocks.list").then(({ users }) => show(users)).catch(report);
-    return section("blocked-people", t("settings.blockedPeople"), nobody, list);
+    const load = async () => {
+        const { users } = await request("blocks.list");
+        people = new Map(users.map((one) => [one.id, one]));
+        draw();
+    };
+    const follow = () => {
+        draw();
+        if ([...friends.blocked].some((id) => !people.has(id))) load().catch(() => {});
+    };
+    draw();
+    load().catch(report);
+    return { node: section("blocked-people", t("settings.blockedPeople"), nobody, list), close: friends.on("change", follow) };
 }

@@ -19,12 +19,29 @@ import { blockedSection, devicesSection } from "./settings-lists.js";
 import { report, section } from "./settings-section.js";
 import { shortcutList } from "./shortcuts.js";
 
-export function settingsPage() {
-    return {
+/** `name` is that of the section to go to: without such a one there is no page. */
+export function settingsPage(_, name) {
+    const [devices, blocked] = [devicesSection(), blockedSection()];
+    const page = {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
             profileSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
+        opened() { if (heading) goTo(heading); },
+        close() {
+            devices.close();
+            blocked.close();
+        },
     };
+    const heading = name && page.node.querySelector(`#section-${name}`);
+    if (!name || heading) return page;
+    page.close();
+    return undefined;
+}
+
+function goTo(heading) {
+    heading.closest("section").scrollIntoView();
+    heading.setAttribute("tabindex", "-1");
+    heading.focus({ preventScroll: true });
 }
 
 async function change(values) {
@@ -42,8 +59,7 @@ function profileSection() {
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         busy(save, async () => {
-            const languages = form.elements.languages.value.split(/[\s,]+/).filter(Boolean);
-            await change({ displayName: form.elements.displayName.value.trim(), languages });
+            await change({ displayName: form.elements.displayName.value.trim() });
             toast(t("settings.profileSaved"));
         }, report);
     });

@@ -3,6 +3,7 @@
 import { calls } from "../calls.js";
 import { credentials } from "../credentials.js";
 import { button, h, icon } from "../dom.js";
+import { server } from "../features.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { realtime } from "../realtime.js";
@@ -46,12 +47,13 @@ export function showShell(root) {
     const banner = h("p", { id: "offline", class: "banner", role: "status", hidden: true });
     const update = h("p", { id: "update", class: "banner", role: "status", hidden: true });
     const storage = h("p", { id: "storage", class: "banner", role: "status", hidden: true });
-    root.replaceChildren(h("div", { class: "shell" },
+    const column = h("div", { class: "column" }, banner, storage, update, open, main);
+    const shell = h("div", { class: "shell" },
         h("header", { class: "bar" },
             h("a", { class: "home", href: "#/people", "aria-label": t("shell.home") },
                 h("img", { src: "/favicon.svg", alt: "" }), h("span", {}, "Switchboard")),
-            h("nav", { "aria-label": t("shell.main") }, links), me),
-        h("div", { class: "column" }, banner, storage, update, open, main)));
+            h("nav", { "aria-label": t("shell.main") }, links), me), column);
+    root.replaceChildren(shell);
 
     let page;
     let made;
@@ -66,6 +68,7 @@ export function showShell(root) {
             page = make(chosen, ...rest);
             made = make;
             main.replaceChildren(page.node);
+            column.classList.toggle("with-chats", page.node.matches(".chats"));
         }
         for (const link of links) {
             if (link.dataset.nav === under) link.setAttribute("aria-current", "page");
@@ -77,6 +80,7 @@ export function showShell(root) {
         for (const dialog of document.querySelectorAll("dialog.dialog[open]")) dialog.close();
         show();
         main.focus({ preventScroll: true });
+        page.opened?.();
     };
     const profile = () => {
         if (!credentials.user) return;
@@ -106,6 +110,7 @@ export function showShell(root) {
     };
     profile();
     show();
+    page.opened?.();
 }
 
 /** Closes the pages after signing out. */
@@ -138,7 +143,6 @@ function watchUnread(link) {
         const unread = unreadConversations(inbox.state);
         count.hidden = unread === 0;
         count.replaceChildren(String(unread), " ", h("span", { class: "unseen" }, t("shell.unread")));
-        document.title = unread === 0 ? "Switchboard" : `(${unread}) Switchboard`;
     };
     show();
     return inbox.on("change", show);

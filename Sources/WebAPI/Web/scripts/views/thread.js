@@ -1,7 +1,8 @@
 // The page of a conversation: its head, the messages, and the field to write in.
 
+import { callLayout } from "../call-layout.js";
 import { calls } from "../calls.js";
-import { announce, h, icon } from "../dom.js";
+import { announce, h, icon, toast } from "../dom.js";
 import { hasFeature } from "../features.js";
 import { voiceText } from "../format.js";
 import { onceAFrame } from "../frames.js";
@@ -81,8 +82,9 @@ export function threadPage(id, number) {
     /** Why there are no messages: it may be not there at all, or neither on this device nor to be asked for now. */
     const drawAbsent = (isAbsent) => {
         const { isLoaded } = thread.state;
-        const key = isAbsent ? refusal : isLoaded ? "" : t("thread.notOnDevice");
-        node.dataset.state = isAbsent ? "absent" : isLoaded ? "loaded" : "loading";
+        const key = isAbsent ? "absent" : isLoaded ? "" : t("thread.notOnDevice");
+        const state = isAbsent ? "absent" : isLoaded ? "loaded" : "loading";
+        if (node.dataset.state !== state) node.dataset.state = state;
         if (absent.dataset.key === key) return;
         absent.dataset.key = key;
         redraw(absent, key ? [icon("chat"), h("p", {}, key), isAbsent && h("a", { class: "link", href: "#/chats" }, t("link.toChats"))] : []);
@@ -91,9 +93,11 @@ export function threadPage(id, number) {
     const drawNotice = (state, title, person) => {
         const isWaiting = state === "member" && person && thread.state.members[person.id]?.state === "invited";
         const isBlocked = Boolean(person) && friends.isBlocked(person.id);
+        const isDeleted = Boolean(person?.deleted ?? inbox.row(id)?.person?.deleted);
         const { isLeaving } = thread.state;
-        writing.node.hidden = state !== "member" || Boolean(refusal) || Boolean(isLeaving);
-        const key = [state, title, isWaiting, isBlocked, isLeaving, refusal].join();
+        const isHidden = state !== "member" || Boolean(refusal) || Boolean(isLeaving) || isDeleted;
+        if (writing.node.hidden !== isHidden) writing.node.hidden = isHidden;
+        const key = [state, title, isWaiting, isBlocked, isDeleted, isLeaving, refusal].join();
         if (notice.dataset.key === key) return;
         notice.dataset.key = key;
         redraw(notice, [
@@ -130,8 +134,14 @@ export function threadPage(id, number) {
         }),
         inbox.on("change", schedule),
     ];
+    /** Letters that are typed where nothing takes them land in the field to write in. */
+    const writes = (event) => event.key.length === 1 && !/[ ?]/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing
+        && !writing.node.hidden && !callLayout.isOver && !event.target.closest("input, textarea, select, button, .message, dialog, [contenteditable], #stage")
+        && !document.querySelector("dialog[open], :popover-open:not(#toasts)");
     /** Ctrl and F search what is not on the page too. */
     const onkeydown = (event) => {
+        // The letter comes after the key.
+        if (writes(event)) return writing.focus();
         const isFind = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f";
         if (!isFind || !hasFeature("messageSearch") || !thread.state.isLoaded || document.querySelector("dialog[open]")) return;
         event.preventDefault();

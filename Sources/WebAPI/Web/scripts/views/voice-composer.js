@@ -11,16 +11,20 @@ const MIN_DURATION = 500;
 
 /**
  * The buttons to begin with, and the row that is shown meanwhile. `send(sound)` is called with what is to be sent, `{file}` or `{blob}`,
- * `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place of the text.
+ * `write(text)` with what was said instead, `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place
+ * of the text. Once `isSignedIn()` is false nobody is told what became of it.
  */
-export function voiceComposer({ send, note, show: showRow }) {
+export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) {
+    /** The one that records, or has ended by itself; not that of a recording that is being sent. */
     let recorder;
+    let isClosed = false;
     let timer;
     let maxDuration = Infinity;
     const clock = h("span", { class: "clock", role: "timer", "aria-label": t("voice.soFar") }, "0:00");
     const input = h("input", { type: "file", accept: "audio/ogg,audio/webm,.ogg,.oga,.opus,.webm", class: "unseen", id: "voice-file",
         tabindex: "-1", "aria-hidden": "true", onchange: () => chosen() });
-    const report = (error) => toast(errorMessage(error, "microphone"), { error: true });
+    const report = (error) => { if (isSignedIn()) toast(errorMessage(error, "microphone"), { error: true }); };
+    const say = (text) => { if (isSignedIn()) announce(text); };
     const record = button({ name: "microphone", label: t("voice.record"), bare: true, class: "round quiet", type: "button",
         data: { action: "record" }, onclick: () => busy(record, start, fail) });
     const choose = button({ name: "upload", label: t("voice.choose"), bare: true, class: "round quiet", type: "button",
@@ -49,6 +53,8 @@ export function voiceComposer({ send, note, show: showRow }) {
     };
     const start = async () => {
         const { maxSeconds } = await voiceLimits();
+        // The chat was left meanwhile: the microphone stays off.
+        if (isClosed) return;
         // Sends it shortly before the limit, so that nothing is cut off.
         maxDuration = maxSeconds * 1000 - 1_000;
         recorder = new Recorder();
@@ -61,7 +67,7 @@ export function voiceComposer({ send, note, show: showRow }) {
     };
     const fail = (error) => {
         recorder = undefined;
-        report(error);
+        if (!isClosed) report(error);
     };
     const end = (text) => {
         clearInterval(timer);
@@ -69,15 +75,17 @@ export function voiceComposer({ send, note, show: showRow }) {
         note(false);
         show("waiting");
         record.focus();
-        announce(text);
+        say(text);
     };
     const cancel = () => {
         recorder?.cancel();
         end(t("ending.cancelled"));
     };
-    const finish = async () => {
-        if (!recorder) return;
-        if (recorder.elapsed < MIN_DURATION) {
+    /** Ends the recording, and does something with it. */
+    const conclude = async (work) => {
+        const own = recorder;
+        if (!own) return;
+        if (own.elapsed < MIN_DURATION) {
             cancel();
             toast(t("voice.short"));
             return;
@@ -85,20 +93,29 @@ export function voiceComposer({ send, note, show: showRow }) {
         clearInterval(timer);
         note(false);
         show("sending");
+        recorder = undefined;
+        await work(own);
+    };
+    /** After an error it may be sent, unless the chat was left. */
+    const keep = (own) => {
+        if (isClosed) return own.cancel();
+        recorder = own;
+        show("ended");
+    };
+    const finish = () => conclude(async (own) => {
         try {
-            send(await recorder.finish());
+            send(await own.finish());
             end(t("receipts.sent"));
         } catch (error) {
-            // After a transient error it may be sent again.
             if (error.isTransient) {
-                show("ended");
+                keep(own);
             } else {
-                recorder.cancel();
+                own.cancel();
                 end(t("row.notSent"));
             }
             throw error;
         }
-    };
+    });
     const chosen = () => busy(choose, async () => {
         const [file] = input.files;
         input.value = "";
@@ -110,13 +127,15 @@ export function voiceComposer({ send, note, show: showRow }) {
             return;
         }
         send(await voiceFile(new Blob([file], { type: /\.webm$/i.test(file.name) ? "audio/webm" : "audio/ogg" })));
-        announce(t("receipts.sent"));
+        say(t("receipts.sent"));
     }, report);
 
     return {
         row,
         buttons: h("div", { class: "voice-actions" }, Recorder.isPossible && record, choose, input),
+        /** What is being sent goes on. */
         close() {
+            isClosed = true;
             clearInterval(timer);
             recorder?.cancel();
             recorder = undefined;

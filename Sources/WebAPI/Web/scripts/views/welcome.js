@@ -2,15 +2,15 @@
 
 import { signIn, signUp } from "../api.js";
 import { credentials } from "../credentials.js";
-import { busy, button, field, h } from "../dom.js";
+import { busy, button, field, h, icon } from "../dom.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 
-/** `notice` says why the server cannot be reached; undefined if it can. */
-export function showWelcome(root, server, { mode = "sign-in", notice } = {}) {
+/** `notice` says why the server cannot be reached; undefined if it can. `isNowhere` says that there is no page at the address. */
+export function showWelcome(root, server, { mode = "sign-in", notice, isNowhere = false } = {}) {
     const canSignUp = server.signUp !== "closed";
     const isNew = mode === "sign-up" && canSignUp;
-    const other = (to) => () => showWelcome(root, server, { mode: to, notice });
+    const other = (to) => () => showWelcome(root, server, { mode: to, notice, isNowhere });
     const form = isNew ? signUpForm(server) : signInForm();
     root.replaceChildren(h("main", { id: "main", class: "welcome" },
         notice && h("p", { id: "offline", class: "banner", role: "status" }, notice),
@@ -23,6 +23,7 @@ export function showWelcome(root, server, { mode = "sign-in", notice } = {}) {
                 h("li", {}, t("welcome.promiseRoaming")),
                 h("li", {}, t("welcome.promiseOwn")))),
         h("section", { class: "card sign", "aria-labelledby": "sign-title" },
+            isNowhere && h("p", { class: "nowhere", role: "status" }, icon("search"), h("span", {}, t("address.nowhere"))),
             h("h1", { id: "sign-title" }, isNew ? t("welcome.createYours") : t("welcome.back")),
             form,
             canSignUp && h("p", { class: "switch-form" }, isNew
@@ -50,8 +51,9 @@ function signUpForm(server) {
             minlength: "8", maxlength: "128", hint: t("welcome.passwordHint") }),
         server.signUp === "invite" && field({ label: t("welcome.invite"), name: "invite", autocomplete: "off",
             required: true, hint: t("welcome.inviteHint") }),
+        languages.node,
     ], ({ displayName, email, password, invite }) =>
-        signUp({ displayName, email, password, languages, ...(invite && { invite }) }));
+        signUp({ displayName, email, password, languages: languages.value, ...(invite && { invite }) }));
 }
 
 function accountForm(id, label, fields, submit) {
