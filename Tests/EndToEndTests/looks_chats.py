@@ -180,6 +180,12 @@ def details(stage):
     ann.click("[data-action=members]")
     ann.find("#members [data-link]")
     yield "group-details"
+    ann.click("#members [data-action=go-to-date]")
+    ann.find("#go-to-date input")
+    yield "go-to-date"
+    stage.escape()
+    ann.click("[data-action=members]")
+    ann.find("#members [data-link]")
     ann.driver.execute_script("document.getElementById('right-write').scrollIntoView({ block: 'center' })")
     yield "group-rights"
     ann.click(f"#members [data-user='{stage.cem.user}'] [data-action=member-menu]")

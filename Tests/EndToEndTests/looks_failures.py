@@ -33,6 +33,9 @@ def nothing(stage):
     stage.ann.driver.execute_script("location.hash = arguments[0]", f"#/c/{uuid.uuid4()}")
     stage.ann.find(".absent-thread .link")
     yield "thread-unknown"
+    stage.ann.driver.execute_script("location.hash = '#/nowhere'")
+    stage.ann.find("main[data-page=nothing] h1")
+    yield "address-unknown"
     group = stage.one.create("group", [stage.other], name=stage.words["team"])
     last = stage.one.say(group, stage.words["note"])
     stage.one.ask("POST", f"/v1/conversations/{group}/clear?upTo={last}")

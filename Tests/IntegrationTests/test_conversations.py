@@ -225,7 +225,7 @@ def test_pages_go_both_ways_and_around(server):
         assert send(ann if index % 2 else ben, here, f"m{index}").status_code == 201
     path = f"/v1/conversations/{here}/messages"
 
-    def page(**parameters: int) -> tuple[list[int], list[int] | None, bool, bool]:
+    def page(**parameters: int | str) -> tuple[list[int], list[int] | None, bool, bool]:
         body = ann.get(path, params=parameters).json()
         numbers = [one["number"] for one in body["messages"]]
         return numbers, body.get("range"), body["hasEarlier"], body["hasLater"]
@@ -234,6 +234,14 @@ def test_pages_go_both_ways_and_around(server):
     assert page(before=6, limit=10) == ([1, 2, 3, 4, 5], [1, 5], False, True)
     assert page(after=27, limit=10) == ([28, 29, 30], [28, 30], True, False)
     assert page(around=10, limit=4) == ([9, 10, 11, 12], [9, 12], True, True)
+    tenth, eleventh = (one["sentAt"] for one in ann.get(path, params={"after": 9, "limit": 2}).json()["messages"])
+    first = page(**{"from": tenth})[0][0]
+    # Two may be of the same millisecond.
+    assert first <= 10 and page(**{"from": eleventh})[0][0] in (first, 11)
+    assert page(**{"from": "2999-01-01T00:00:00Z"}) == ([], None, True, False)
+    for params, field in (({"from": "today"}, "from"), ({"from": tenth, "around": 3}, "from")):
+        refused = ann.get(path, params=params)
+        assert refused.status_code == 400 and refused.json()["field"] == field
     both = ann.get(path, params={"before": 3, "after": 1})
     assert both.status_code == 400 and both.json()["field"] == "after"
 

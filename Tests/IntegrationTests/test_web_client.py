@@ -69,6 +69,42 @@ def test_script_and_styles_are_kept_for_ever(server, page):
 
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nonsense", "/c/unknown-id", "/c/1/999999", "/u/unknown", "/a%20b", "/admin", "/assets/app-0123456789ab.js"],
+)
+def test_a_browser_gets_the_page_where_there_is_nothing(server, path):
+    """What it loads is named from the root, so that it works at any path. It is kept nowhere."""
+    page = HTTP.get(server.url + "/")
+    found = HTTP.get(server.url + path, headers={"Accept": BROWSER, "If-None-Match": page.headers["etag"]})
+    assert (found.status_code, found.text) == (404, page.text)
+    assert found.headers["content-type"] == "text/html; charset=utf-8" and found.headers["cache-control"] == "no-store"
+    assert found.headers["content-security-policy"] == page.headers["content-security-policy"]
+    assert found.headers.get_list("vary", split_commas=True) == ["Accept-Encoding", "Accept"]
+    assert "etag" not in found.headers
+    assert all(one.startswith("/assets/") for one in assets(found.text))
+    head = HTTP.head(server.url + path, headers={"Accept": BROWSER})
+    assert (head.status_code, head.content) == (404, b"")
+    for accept in ["*/*", "application/json", "image/avif,image/webp,*/*;q=0.8", "text/htmlx"]:
+        problem = HTTP.get(server.url + path, headers={"Accept": accept})
+        assert (problem.status_code, problem.json()["type"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1"), ("GET", "/v1/nonsense"), ("GET", "/v1/conversations/1/nonsense"), ("POST", "/nonsense"),
+        ("DELETE", "/c/1"),
+    ],
+)
+def test_the_api_has_no_page(server, method, path):
+    response = HTTP.request(method, server.url + path, headers={"Accept": BROWSER})
+    assert (response.status_code, response.json()["type"]) == (404, "not_found")
+
+
 def test_a_page_of_the_documentation_that_is_not_there_is_whole_each_time(server):
     first = HTTP.get(server.url + "/docs/nonsense")
     again = HTTP.get(server.url + "/docs/nonsense", headers={"If-None-Match": first.headers.get("etag", "*")})
@@ -127,7 +163,7 @@ def test_a_folder_is_served_instead(server, other, folder):
     assert HTTP.get(other.url + "/v1/server").status_code == 200
     assert HTTP.get(other.url + "/docs").status_code == 200
     for path in ["/v1/nothing", "/nothing", "/assets/app.js", "/favicon.svg"]:
-        response = HTTP.get(other.url + path)
+        response = HTTP.get(other.url + path, headers={"Accept": BROWSER})
         assert (response.status_code, response.json()["type"]) == (404, "not_found")
     assert HTTP.post(other.url + "/main.js").status_code == 404
 

@@ -163,6 +163,36 @@ struct MessageCommandsTests {
         #expect(try page(.around(.min)).0 == [1] && page(.around(.max)).0 == [9, 10])
     }
 
+    @Test("a page from a time on begins with the first message of then that may be seen")
+    func pagesFromATime() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let start = chat.store.now
+        // Two at a time, an hour apart.
+        for hour in 0..<5 {
+            chat.store.now = start.adding(milliseconds: Int64(hour) * 3_600_000)
+            for _ in 0..<2 { try chat.send("\(hour)", to: id, by: 0) }
+        }
+        func page(_ milliseconds: Int64, by person: Int = 0) throws -> ([Int64], Bool, Bool) {
+            let page = try chat.page(.from(start.adding(milliseconds: milliseconds)), of: id, limit: 3, by: person)
+            return (page.messages.map(\.number), page.hasEarlier, page.hasLater)
+        }
+        let hour: Int64 = 3_600_000
+        #expect(try page(-hour) == ([1, 2, 3], false, true))
+        #expect(try page(0) == ([1, 2, 3], false, true))
+        #expect(try page(1) == ([3, 4, 5], true, true))
+        #expect(try page(2 * hour) == ([5, 6, 7], true, true))
+        #expect(try page(4 * hour - 1) == ([9, 10], true, false))
+        #expect(try page(4 * hour + 1) == ([], true, false))
+        // What somebody has deleted for themselves is passed over, and who has left sees nothing of later.
+        _ = try chat.commands.hide(5, in: id, by: chat.people[1], store: chat.store)
+        try chat.commands.leave(id, by: chat.people[1], in: chat.store)
+        chat.store.now = start.adding(milliseconds: 6 * hour)
+        try chat.send("late", to: id, by: 0)
+        #expect(try page(2 * hour, by: 1) == ([6, 7, 8], true, true))
+        #expect(try page(5 * hour, by: 1) == ([], true, false))
+    }
+
     @Test("whatever happens, pages from either end have the same messages: those that may be seen")
     func model() throws {
         let seed = freshSeed()

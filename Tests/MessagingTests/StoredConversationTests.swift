@@ -167,7 +167,10 @@ struct StoredConversationTests {
         }
         for reader in people {
             let anchor: PageAnchor =
-                [.newest, .before(number), .after(number), .around(number)]
+                [
+                    .newest, .before(number), .after(number), .around(number),
+                    .from(both.memory.now.adding(milliseconds: number % 2)),
+                ]
                 .randomElement(using: &random) ?? .newest
             both.same("page") { try commands.page(anchor, of: id, limit: 5, by: reader, in: $0) }
             both.same("edits") { try commands.edits(of: number, in: id, by: reader, store: $0) }

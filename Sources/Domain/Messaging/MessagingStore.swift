@@ -51,6 +51,8 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
         in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID, isNewestFirst: Bool,
         limit: Int
     ) throws -> [Message]
+    /// When the newest message was sent whose number is at most this one; nil if there is none.
+    func sentAt(_ number: Int64, in conversation: ConversationID) throws -> Timestamp?
     /// The number of the last message at a sequence of the conversation.
     func lastNumber(of conversation: ConversationID, at sequence: Int64) throws -> Int64
     /// Messages that have changed after the sequence and after they were sent, in the order of their changes.

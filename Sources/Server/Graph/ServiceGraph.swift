@@ -289,7 +289,11 @@ struct ServiceGraph: Sendable {
         router.add(middleware: RequestMiddleware())
         router.add(middleware: ClientAddressMiddleware { addresses.client(of: $0, header: $1) })
         router.add(middleware: BrowserMiddleware(allowedOrigins: origins))
-        if let directory = client.directory { router.add(middleware: WebDirectory(directory)) }
+        if let directory = client.directory {
+            router.add(middleware: WebDirectory(directory))
+        } else {
+            router.add(middleware: MissingPage())
+        }
         table.register(on: router)
         addDocuments(table, hub.limits, to: router)
         HealthRoutes(readiness: readiness).register(on: router)

@@ -67,8 +67,6 @@ package struct DocsSite: Sendable {
             return file.response(to: request)
         }
         guard let missing = files[Self.missing.path] else { return Response(status: .notFound) }
-        var response = missing.response(to: request)
-        response.status = .notFound
-        return response
+        return missing.missingResponse(to: request)
     }
 }

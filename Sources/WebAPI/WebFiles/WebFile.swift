@@ -56,4 +56,20 @@ struct WebFile: Sendable {
         headers[.contentType] = contentType
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: body))
     }
+
+    /// The file where nothing was found. It has no entity tag: conditions are about what is there (RFC 9110 section 13.2.1).
+    func missingResponse(to request: Request) -> Response {
+        var headers: HTTPFields = [
+            .cacheControl: "no-store", .contentSecurityPolicy: ContentSecurityPolicy.text, .contentType: contentType,
+        ]
+        var body = bytes
+        if let compressed {
+            headers[.vary] = "Accept-Encoding"
+            if AcceptEncoding(request.headers[.acceptEncoding]).allowsGzip {
+                body = compressed
+                headers[.contentEncoding] = "gzip"
+            }
+        }
+        return Response(status: .notFound, headers: headers, body: .init(byteBuffer: body))
+    }
 }

@@ -44,6 +44,9 @@ package struct WebFiles: Sendable {
             compressed: compressed.map { ByteBuffer(bytes: $0) })
     }
 
+    /// The page itself.
+    var page: WebFile? { files.first { $0.name == index.file } }
+
     package func register(on router: Router<WebContext>) {
         for file in files {
             let paths = file.name == index.file ? [file.path, index.path] : [file.path]

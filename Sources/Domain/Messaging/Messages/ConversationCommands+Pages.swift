@@ -8,6 +8,8 @@ package enum PageAnchor: Hashable, Sendable {
     case after(Int64)
     /// Half of them at a number or before it, half after it.
     case around(Int64)
+    /// Those that were sent at a time or later.
+    case from(Timestamp)
 }
 
 /// A page of messages, in the order of their numbers.
@@ -44,6 +46,9 @@ extension ConversationCommands {
         case .newest: return try reader.page(earlier: limit, upTo: last, later: 0)
         case .before(let number): return try reader.page(earlier: limit, upTo: min(last, Self.before(number)), later: 0)
         case .after(let number): return try reader.page(earlier: 0, upTo: max(0, min(last, number)), later: limit)
+        case .from(let time):
+            let before = try lastNumber(before: time, in: found.conversation, store: store)
+            return try reader.page(earlier: 0, upTo: before, later: limit)
         case .around(let number):
             let earlier = (limit + 1) / 2
             return try reader.page(earlier: earlier, upTo: max(0, min(last, number)), later: limit - earlier)
@@ -82,6 +87,23 @@ extension ConversationCommands {
         return try store.edits(of: number, in: id).filter {
             $0.textVersion < shown.textVersion && (!$0.isWithheld || shown.author == user)
         }
+    }
+
+    /// The number of the last message that was sent before a time, or 0. The order of the numbers is that of the times, so it
+    /// is found by halving.
+    private func lastNumber(
+        before time: Timestamp, in conversation: Conversation, store: some MessagingStore
+    ) throws -> Int64 {
+        var (known, above) = (Int64(0), conversation.lastNumber + 1)
+        while above - known > 1 {
+            let middle = known + (above - known) / 2
+            if let sent = try store.sentAt(middle, in: conversation.id), sent >= time {
+                above = middle
+            } else {
+                known = middle
+            }
+        }
+        return known
     }
 
     private static func before(_ number: Int64) -> Int64 { number > 1 ? number - 1 : 0 }

@@ -25,8 +25,6 @@ package struct SearchedConversation: Hashable, Sendable {
 package protocol SearchStore: MessagingStore {
     /// All conversations that the user is or was a member of, in any order.
     func searchedConversations(of user: UserID) throws -> [SearchedConversation]
-    /// When the newest message was sent whose number is at most this one; nil if there is none.
-    func sentAt(_ number: Int64, in conversation: ConversationID) throws -> Timestamp?
     /// Passes the numbers that have a term, in any order and as often as they have one, until `body` returns false.
     /// `numbers` are within one block, and others of the block may be passed too.
     func visitPostings(

@@ -87,8 +87,8 @@ enum MessageOperations {
         Operation(
             name: "messages.list", method: .get, path: "/v1/conversations/{conversation}/messages",
             summary:
-                "Messages in the order of their numbers: the newest, or those before, after or around a number. `range` are "
-                + "the numbers that the page speaks for: one in it that has no message is not for the user to see.",
+                "Messages in the order of their numbers: the newest, those before, after or around a number, or those from "
+                + "a time on. `range` are the numbers that the page speaks for: one in it that has no message is not for the user to see.",
             parameters: [
                 conversation,
                 .query(
@@ -112,6 +112,7 @@ enum MessageOperations {
         .query("before", .integer(1...Int64.max), "Those before this number, the nearest ones."),
         .query("after", .integer(0...Int64.max), "Those after this number."),
         .query("around", .integer(1...Int64.max), "Half of them at this number and before it, half after it."),
+        .query("from", .time, "Those that were sent at this time or later."),
         .query("limit", .integer(1...100), "How many at most; the default is 50."),
     ]
 
@@ -133,11 +134,12 @@ enum MessageOperations {
     }
 
     private static func anchor(of request: OperationRequest) throws -> PageAnchor {
-        let names = ["before", "after", "around"].filter { request.parameters[$0] != nil }
+        let names = ["before", "after", "around", "from"].filter { request.parameters[$0] != nil }
         guard let name = names.first else { return .newest }
         guard names.count == 1 else {
-            throw Problem.invalid(names[1], "Only one of before, after and around can be given.")
+            throw Problem.invalid(names[1], "Only one of before, after, around and from can be given.")
         }
+        if name == "from", let time = try request.time(name) { return .from(time) }
         let number = try request.number(name, from: name == "after" ? 0 : 1)
         switch name {
         case "before": return .before(number)

@@ -136,7 +136,7 @@ extension OperationRequest {
         return value
     }
 
-    fileprivate func time(_ name: String) throws -> Timestamp? {
+    func time(_ name: String) throws -> Timestamp? {
         guard let text = parameters[name] else { return nil }
         guard let time = Timestamp(text) else {
             throw Problem.invalid(name, "\(name) must be a time of RFC 3339, such as 2026-11-20T22:53:00Z.")

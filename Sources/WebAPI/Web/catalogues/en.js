@@ -519,6 +519,7 @@ export const english = {
         read: "Read",
     },
     menu: {
+        copyLink: "Copy the link",
         reply: "Reply",
         replyInThread: "Reply in a thread",
         edit: "Edit",
@@ -1141,7 +1142,7 @@ export const english = {
         sign_in_again: "Please sign in again: the server was restored from a backup.",
         forbidden: "You’re not allowed to do that.",
         not_found: "That doesn’t exist any more.",
-        conflict: "That conflicts with something that already exists.",
+        conflict: "That can’t be done as things are now.",
         client_id_reused: "That was already sent. Please try again.",
         predecessor_missing: "An earlier message has not been sent yet. Please try again.",
         answered_elsewhere: "Answered on another device.",

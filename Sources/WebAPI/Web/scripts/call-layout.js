@@ -4,6 +4,7 @@
 // pages, and only then the page below. An entry whose call is over is skipped.
 
 import { Emitter } from "./emitter.js";
+import { addEntry } from "./history-entry.js";
 
 /** Where there is room for two columns. */
 const wide = matchMedia("(min-width: 1100px)");
@@ -39,7 +40,7 @@ class CallLayout extends Emitter {
     }
 
     expand() {
-        if (!history.state?.call) history.pushState({ call: true }, "");
+        if (!history.state?.call) addEntry({ call: true });
         this.#isStale = false;
         this.#set("full");
     }

@@ -3,6 +3,7 @@
 // Its streams go on from the position that was written with it, so that nothing of it is asked for again.
 
 import { realtime } from "./realtime.js";
+import { messagesIn } from "./state/blocks.js";
 import { changesOf, recordOf, rosterOf, storedFrom } from "./state/held.js";
 import { emptyThread, newer } from "./state/thread.js";
 import { storage } from "./store/storage.js";
@@ -70,6 +71,14 @@ export class HeldThread {
         const older = new Map(this.#older);
         const page = await storage.cache.page(this.#id, from, before - 1);
         return page && { ...page, messages: page.messages.map((one) => newer(older.get(one.number), one)), hasEarlier: from > first || Boolean(hasEarlier) };
+    }
+
+    /** The number of the first message that was sent at a time or later, of those that are held. */
+    async firstFrom(time) {
+        const { hidden, blocks } = this.#current();
+        const inMemory = messagesIn(blocks).find((one) => !hidden[one.number] && Date.parse(one.sentAt) >= time)?.number;
+        const onDisk = await storage.cache.firstFrom(this.#id, time);
+        return onDisk === undefined || inMemory < onDisk ? inMemory : onDisk;
     }
 
     /** A message was received that may be on disk and is not in the thread. */

@@ -20,6 +20,8 @@ import { preferences } from "./preferences.js";
 import { presence } from "./presence.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
+import { addressOfPath, pageOf } from "./state/address.js";
+import { hasExpired } from "./store/kept.js";
 import { storage } from "./store/storage.js";
 import { updates } from "./updates.js";
 import { resetWatches } from "./watches.js";
@@ -41,6 +43,8 @@ let leftBy;
 globalThis.switchboard = { calls, credentials, preferences, realtime, request, signUp };
 
 async function begin() {
+    const elsewhere = addressOfPath(location.pathname, location.hash);
+    if (elsewhere) return location.replace(elsewhere);
     credentials.load();
     await Promise.all([endpoint.claim(), language.start()]);
     nameSkipLink();
@@ -65,7 +69,11 @@ async function begin() {
     credentials.on("signedIn", (signedIn) => {
         // Another tab has signed somebody else in: nothing of this page is theirs.
         if (signedIn && shown) location.reload();
-        else if (signedIn) enter();
+        else if (signedIn) {
+            // That there is nothing at the address was said beside the form.
+            if (!pageOf(location.hash)) history.replaceState(history.state, "", "/");
+            enter();
+        }
         // This page may have ended it, and be leaving already.
         else if (shown) leave(t("main.signedOut"));
     });
@@ -143,7 +151,7 @@ async function welcome() {
     let info = { signUp: "open" };
     let notice;
     try { info = await serverInfo(); } catch { notice = isolationText(); }
-    if (!credentials.isSignedIn) showWelcome(root, info, { notice });
+    if (!credentials.isSignedIn) showWelcome(root, info, { notice, isNowhere: !pageOf(location.hash) });
 }
 
 begin().catch((error) => {

@@ -1,5 +1,6 @@
 // The messages of a thread that are read page by page: on this device where they are, else from the server.
 
+import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
 import * as past from "./state/past.js";
 import * as state from "./state/thread.js";
@@ -53,6 +54,16 @@ export class ThreadPages {
     async refresh() {
         const range = this.#thread.known().past;
         if (range) await this.#showAround(Math.floor((range.first + range.last) / 2));
+    }
+
+    /**
+     * The number of the first message that was sent at a time or later; undefined if there is none. While the server cannot be
+     * asked, of those that are on this device.
+     */
+    async firstFrom(date) {
+        if (!realtime.isOnline) return this.#held.firstFrom(date.getTime());
+        const { messages } = await request("messages.list", { conversation: this.#id, limit: 1, from: date.toISOString() });
+        return messages[0]?.number;
     }
 
     replies(root, before) { return this.#page({ thread: root, ...(before && { before }) }); }

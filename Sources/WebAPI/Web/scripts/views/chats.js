@@ -5,7 +5,7 @@ import { t } from "../language/texts.js";
 import { inboxList } from "./inbox.js";
 import { threadPage } from "./thread.js";
 
-/** `key` is `chats`, `archive` or `c`, with the conversation's id and the number of a message. */
+/** `key` is `chats`, `archive` or `c`, with the conversation's id, the number of a message, and `thread` for what was answered to it. */
 export function chatsPage(key, ...rest) {
     const list = inboxList();
     const side = h("aside", { class: "chat-list", "aria-label": t("chats.list") }, list.node);
@@ -14,11 +14,11 @@ export function chatsPage(key, ...rest) {
     let thread;
     let isArchive = false;
 
-    const navigate = (next, id, number) => {
-        if (next === "c" && thread?.id === id) thread.goTo(number);
+    const navigate = (next, id, number, isThread) => {
+        if (next === "c" && thread?.id === id) thread.goTo(number, isThread);
         else {
             thread?.close();
-            thread = next === "c" ? threadPage(id, number) : undefined;
+            thread = next === "c" ? threadPage(id, number, isThread) : undefined;
             content.replaceChildren(thread?.node ?? nothing);
         }
         if (next !== "c") isArchive = next === "archive";

@@ -34,7 +34,7 @@ export function showDetails(thread, title, actions) {
     const links = isGroup && linksSection(thread);
     const dialog = open({ id: "members", "aria-labelledby": "members-title", class: "dialog picker details-dialog" },
         h("h2", { id: "members-title" }, h("bdi", {}, visible(title))), content,
-        button({ label: t("common.close"), class: "wide soft", data: { action: "close" }, onclick: () => dialog.close() }));
+        closeButton(() => dialog.close()));
     // Each part stays while what it shows is the same: somebody may be in the middle of a choice.
     const draw = () => {
         if (!dialog.open) return;

@@ -1,7 +1,41 @@
 // Modal dialogs.
+//
+// An entry of the browser's history stands for those that are open, so that Back closes the one on top, and only then leaves
+// the page. It stays when they are closed in another way, for the next one, and Back skips it: going back by itself would
+// undo where one has gone meanwhile.
 
 import { button, field, h } from "../dom.js";
+import { addEntry, leftEntry } from "../history-entry.js";
 import { t } from "../language/texts.js";
+
+/** The address of the page under the dialogs. */
+let hash = location.hash;
+let isSkipping = false;
+
+const openDialogs = () => [...document.querySelectorAll("dialog.dialog[open]")];
+
+addEventListener("popstate", ({ state }) => {
+    const dialogs = openDialogs();
+    const isOwnStep = isSkipping;
+    isSkipping = false;
+    if (isOwnStep && !state?.dialog) return;
+    if (state?.dialog ? dialogs.length > 0 : location.hash !== hash) return;
+    // It stands for nothing, or has just been left and stood for nothing.
+    if (dialogs.length === 0 && (state?.dialog || leftEntry()?.dialog)) skip();
+    dialogs.at(-1)?.close();
+    if (dialogs.length > 1) enter();
+});
+
+/** Goes one further back, once the browser has come to this entry: until then it ignores a page that goes elsewhere. */
+function skip() {
+    isSkipping = true;
+    setTimeout(() => history.back());
+}
+
+function enter() {
+    hash = location.hash;
+    if (!history.state?.dialog) addEntry({ dialog: true });
+}
 
 /** Opens a modal dialog; the browser traps the focus and restores it. */
 export function open(attributes, ...children) {
@@ -10,8 +44,12 @@ export function open(attributes, ...children) {
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     document.body.append(dialog);
     dialog.showModal();
+    enter();
     return dialog;
 }
+
+/** The button at the end of a dialog that asks for nothing. */
+export const closeButton = (close) => button({ label: t("common.close"), class: "wide soft", data: { action: "close" }, onclick: () => close() });
 
 /** Asks for a choice; resolves to undefined when the dialog is dismissed. */
 export function ask({ title, text, choices, danger = false }) {

@@ -7,6 +7,7 @@ import { request } from "../requests.js";
 import { attempt } from "./attempt.js";
 import { avatar } from "./avatar.js";
 import { visible } from "./message-text.js";
+import { waysBack } from "./nothing.js";
 import { showPerson } from "./person-card.js";
 import { writeTo } from "./new-chat.js";
 
@@ -14,11 +15,9 @@ export function linkPage(_, token) {
     const content = h("div", { class: "card link-card" }, h("p", { role: "status" }, t("link.looking")));
     request("links.get", { token }).then((link) => content.replaceChildren(...parts(link, token)),
         (error) => content.replaceChildren(h("h1", {}, t("link.broken")), h("p", { class: "hint" },
-            error.status === 404 ? t("link.expired") : errorMessage(error)), home()));
+            error.status === 404 ? t("link.expired") : errorMessage(error)), waysBack()));
     return { node: h("div", { class: "page" }, content) };
 }
-
-const home = () => h("a", { class: "link", href: "#/chats" }, t("link.toChats"));
 
 function parts({ kind, user, name, members }, token) {
     if (kind === "contact") {
@@ -34,5 +33,5 @@ function parts({ kind, user, name, members }, token) {
                 location.hash = `#/c/${conversation.id}`;
             }) })];
     }
-    return [h("h1", {}, t("link.newer")), home()];
+    return [h("h1", {}, t("link.newer")), waysBack()];
 }

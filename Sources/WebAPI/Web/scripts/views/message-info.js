@@ -5,7 +5,7 @@ import { whenText } from "../format.js";
 import { t } from "../language/texts.js";
 import { report } from "./attempt.js";
 import { avatar } from "./avatar.js";
-import { open } from "./dialogs.js";
+import { closeButton, open } from "./dialogs.js";
 import { messageText, visible } from "./message-text.js";
 
 /** Opens a dialog whose content is asked for. `fill(result, nameOf)` are its nodes. */
@@ -15,7 +15,7 @@ async function showAsked({ id, title, thread, message, what, fill }) {
     const people = { ...thread.state.people, ...Object.fromEntries((result.people ?? []).map((one) => [one.id, one])) };
     const personOf = (user) => people[user] ?? { id: user, displayName: t("common.somebody") };
     const dialog = open({ id, "aria-labelledby": `${id}-title`, class: "dialog picker" }, h("h2", { id: `${id}-title` }, title),
-        fill(result, personOf), button({ label: t("common.close"), class: "wide quiet", data: { action: "close" }, onclick: () => dialog.close() }));
+        fill(result, personOf), closeButton(() => dialog.close()));
 }
 
 const personRow = (person, note, mark) => h("li", { class: "row", data: { user: person.id } }, avatar(person, { size: "small" }),

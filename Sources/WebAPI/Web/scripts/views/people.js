@@ -11,6 +11,7 @@ import { request } from "../requests.js";
 import { contactLink } from "./contact-link.js";
 import { friendsSections } from "./friends.js";
 import { redraw } from "./keyed.js";
+import { nothingHere } from "./nothing.js";
 import { notificationHint } from "./notification-hint.js";
 import { showPerson } from "./person-card.js";
 import { PeoplePresence, personRow } from "./person-row.js";
@@ -65,7 +66,8 @@ export function peoplePage(_, id) {
     });
     const unsubscribe = [calls.on("history", refresh), friends.on("change", () => { friendsPart.draw(); watch(); })];
     refresh();
-    return {
+    const page = {
+        opened() { if (id) showCard(id, page.node); },
         node: h("div", { class: "page" },
             h("div", { class: "page-head" }, h("h1", {}, t("people.title")),
                 button({ name: "addPerson", label: t("people.groupCall"), class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
@@ -79,6 +81,18 @@ export function peoplePage(_, id) {
             watched.close();
         },
     };
+    return page;
+}
+
+/** Somebody whom one may not see is nobody. */
+async function showCard(id, node) {
+    try {
+        const user = await request("users.get", { user: id });
+        if (node.isConnected) showPerson(user);
+    } catch (error) {
+        if (error.status === 404) node.replaceChildren(nothingHere("h1"));
+        else toast(errorMessage(error), { error: true });
+    }
 }
 
 async function groupCall() {

@@ -4,7 +4,7 @@ import { button, h, icon } from "../dom.js";
 import { t } from "../language/texts.js";
 import { messageOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
-import { open } from "./dialogs.js";
+import { closeButton, open } from "./dialogs.js";
 import { redraw } from "./keyed.js";
 import { lineOf } from "./message.js";
 import { visible } from "./message-text.js";
@@ -28,7 +28,7 @@ export function pinsBar(thread, show) {
     };
     const draw = () => {
         const pins = thread.state.conversation?.pins ?? [];
-        node.hidden = pins.length === 0;
+        if (node.hidden !== (pins.length === 0)) node.hidden = pins.length === 0;
         if (pins.length === 0) return;
         const number = pins[index % pins.length];
         const message = messageOf(thread.state, number) ?? found.get(number);
@@ -50,7 +50,7 @@ function showPins(thread, show) {
     const mayUnpin = stateOf(thread.state, thread.me) === "member";
     const list = h("ul", { class: "rows flat", "aria-label": t("pins.title") });
     const dialog = open({ id: "pins", "aria-labelledby": "pins-title", class: "dialog picker" },
-        h("h2", { id: "pins-title" }, t("pins.title")), list, button({ label: t("common.close"), class: "wide quiet", onclick: () => dialog.close() }));
+        h("h2", { id: "pins-title" }, t("pins.title")), list, closeButton(() => dialog.close()));
     const row = (number) => {
         const text = h("span", { class: "name" }, t("common.message"));
         thread.find(number).then((message) => text.replaceChildren(

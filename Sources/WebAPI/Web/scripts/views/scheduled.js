@@ -8,7 +8,7 @@ import { whenText } from "../format.js";
 import { laterChoices, localText } from "../state/later.js";
 import { decoded, encoded } from "../state/mentions.js";
 import { attempt, report } from "./attempt.js";
-import { ask, open } from "./dialogs.js";
+import { ask, closeButton, open } from "./dialogs.js";
 import { redraw } from "./keyed.js";
 import { visible } from "./message-text.js";
 
@@ -110,7 +110,8 @@ async function showScheduled(thread) {
             } })));
     const dialog = open({ id: "scheduled", "aria-labelledby": "scheduled-title", class: "dialog picker" },
         h("h2", { id: "scheduled-title" }, t("scheduled.title")), list,
-        button({ label: t("common.close"), class: "wide quiet", data: { action: "close" }, onclick: () => dialog.close() }));
+        closeButton(() => dialog.close()));
+    dialog.addEventListener("close", thread.on("change", follow));
     try { await load(); } catch (error) { report(error); }
 }
 

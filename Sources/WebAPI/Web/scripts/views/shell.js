@@ -7,6 +7,7 @@ import { server } from "../features.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { realtime } from "../realtime.js";
+import { pageOf } from "../state/address.js";
 import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
 import { avatar } from "./avatar.js";
@@ -16,6 +17,7 @@ import { diagnosticsPage } from "./diagnostics.js";
 import { historyPage } from "./history.js";
 import { redraw } from "./keyed.js";
 import { linkPage } from "./link.js";
+import { nothingPage } from "./nothing.js";
 import { peoplePage } from "./people.js";
 import { settingsPage } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
@@ -58,14 +60,14 @@ export function showShell(root) {
     let page;
     let made;
     const show = () => {
-        const [key, ...rest] = location.hash.slice(2).split("/");
-        const chosen = pages[key] || inner[key] ? key : "people";
-        const { make, under = chosen } = pages[chosen] ?? inner[chosen];
-        main.dataset.page = chosen;
-        if (page?.navigate && made === make) page.navigate(chosen, ...rest);
+        const { key, rest } = pageOf(location.hash) ?? { key: "nothing", rest: [] };
+        const { make, under = key } = pages[key] ?? inner[key];
+        // Said of each for its styles: with `:has()`, all of the page would be styled anew with each message that comes or goes.
+        for (const node of [shell, column, main]) node.dataset.page = key;
+        if (page?.navigate && made === make) page.navigate(key, ...rest);
         else {
             page?.close?.();
-            page = make(chosen, ...rest);
+            page = make(key, ...rest) ?? nothingPage();
             made = make;
             main.replaceChildren(page.node);
             column.classList.toggle("with-chats", page.node.matches(".chats"));

@@ -1,8 +1,8 @@
 // The help for the keyboard: what each key does, opened by a question mark.
 
-import { button, h } from "../dom.js";
+import { h } from "../dom.js";
 import { t } from "../language/texts.js";
-import { open } from "./dialogs.js";
+import { closeButton, open } from "./dialogs.js";
 
 /** Keys by where they work: their names, and the key of what they do in the catalogue. */
 const groups = () => [
@@ -21,5 +21,5 @@ export const shortcutList = () => h("div", { class: "shortcuts" }, groups().map(
 export function openShortcuts() {
     const dialog = open({ id: "shortcuts", "aria-labelledby": "shortcuts-title" },
         h("h2", { id: "shortcuts-title" }, t("shortcuts.title")), shortcutList(),
-        button({ label: t("common.close"), class: "wide soft", data: { action: "close" }, onclick: () => dialog.close() }));
+        closeButton(() => dialog.close()));
 }

@@ -23,8 +23,8 @@ function hereIn(thread, person) {
         || Boolean(person) && !call.isGroup && call.other?.user === person.id));
 }
 
-/** `search` opens the search of the thread. */
-export function threadHead(thread, search) {
+/** `actions` are `{search(), goToDate(), unread()}`, which open the search of the thread, ask for a day of it, and say what was unread. */
+export function threadHead(thread, actions) {
     const node = h("div", { class: "thread-head" });
     const about = h("span", { class: "state about-line" });
     const watched = new WatchSet("presence");
@@ -39,8 +39,10 @@ export function threadHead(thread, search) {
             parts.push(state?.online ? t("presence.online") : state?.lastSeenAt ? t("presence.lastSeen", { time: whenText(state.lastSeenAt) }) : "");
         } else if (conversation?.kind === "group") parts.push(t("members.count", { count: conversation.members }));
         if (conversation?.disappearAfter) parts.push(t("thread.disappearAfter", { time: disappearingText(conversation.disappearAfter) }));
-        about.textContent = parts.filter(Boolean).join(" · ");
-        about.dataset.online = String(Boolean(person && presence.isOnline(person.id)));
+        const text = parts.filter(Boolean).join(" · ");
+        if (about.textContent !== text) about.textContent = text;
+        const isOnline = String(Boolean(person && presence.isOnline(person.id)));
+        if (about.dataset.online !== isOnline) about.dataset.online = isOnline;
     };
     let drawn;
     const unsubscribe = [
@@ -58,19 +60,21 @@ export function threadHead(thread, search) {
             const row = inbox.row(thread.id);
             const { conversation } = thread.state;
             const others = othersIn(thread.state, thread.me);
+            // While the thread is not there, its row is.
+            const { kind } = conversation ?? row?.conversation ?? {};
             person = other;
             watched.update(person && state === "member" && !person.deleted ? [person.id] : []);
             const title = conversation && !person && conversation.kind === "group" && !conversation.name && others.length > 0
                 ? namesOf(others) : conversation || row?.conversation ? titleOf({ conversation: conversation ?? row.conversation, person }) : "";
             drawAbout();
-            const next = [title, state, isAbsent, person?.photoURL, person?.id, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
+            const next = [title, state, isAbsent, person?.photoURL, person?.id, kind, conversation?.kind, conversation?.liveCall?.id, thread.state.isLoaded, hereIn(thread, person)].join();
             if (next === key) return title;
             key = next;
             const canCall = state === "member" && (person ? !person.deleted : conversation?.kind === "group");
             const call = (kind) => () => person ? callPerson(person, kind) : callGroup(thread.id, othersIn(thread.state, thread.me), kind);
-            const details = () => showDetails(thread, title, search);
+            const details = () => showDetails(thread, title, actions);
             redraw(node, [h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")),
-                isAbsent ? undefined : person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation?.kind === "self" ? "notes" : "people")),
+                isAbsent ? undefined : person ? avatar(person) : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(kind === "self" ? "notes" : "people")),
                 h("div", { class: "thread-title" }, h("h1", {}, h("bdi", {}, isAbsent ? t("chats.chat") : visible(title))), about),
                 canCall && h("div", { class: "pair" }, hereIn(thread, person)
                     ? button({ label: t("thread.backToCall"), class: "small go", data: { action: "back-to-call" }, onclick: () => callLayout.expand() })
@@ -80,7 +84,7 @@ export function threadHead(thread, search) {
                         button({ name: "video", label: t("person.videoCallName", { name: title }), bare: true, class: "round soft",
                             data: { action: person ? "call-video" : "call-group" }, onclick: call("video") })]),
                 thread.state.isLoaded && hasFeature("messageSearch") && button({ name: "search", label: t("threadSearch.open"), bare: true, class: "round quiet",
-                    data: { action: "search-thread" }, onclick: search }),
+                    data: { action: "search-thread" }, onclick: actions.search }),
                 state === "member" && thread.state.isLoaded && button({ name: "more", label: t("thread.settings"), bare: true, class: "round quiet",
                     data: { action: "members" }, onclick: details }),
             ]);

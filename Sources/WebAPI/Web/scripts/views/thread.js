@@ -11,32 +11,37 @@ import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { writersText } from "../notices.js";
 import { errorMessage } from "../problems.js";
+import { numberIn } from "../state/address.js";
 import { plainText } from "../state/pieces.js";
 import { messageOf, othersIn, stateOf } from "../state/thread.js";
 import { Thread } from "../thread.js";
 import { attempt } from "./attempt.js";
 import { composer } from "./composer.js";
 import { Feed } from "./feed.js";
+import { openGoToDate } from "./go-to-date.js";
 import { invitation } from "./invitation.js";
 import { redraw } from "./keyed.js";
 import { showMenu } from "./message-menu.js";
 import { visible } from "./message-text.js";
 import { showOutgoingMenu } from "./outgoing-menu.js";
 import { pinsBar } from "./pins.js";
+import { nothingHere } from "./nothing.js";
 import { openReplies } from "./replies.js";
 import { scheduledLine } from "./scheduled.js";
 import { threadHead } from "./thread-head.js";
 import { openThreadSearch } from "./thread-search.js";
 
-/** `number` is that of the message to open at. */
-export function threadPage(id, number) {
+/** `number` is that of the message to open at; if it `isThread`, what was answered to it is shown. */
+export function threadPage(id, number, isThread) {
     const thread = new Thread(id);
     let refusal;
 
     const show = async (wanted) => {
         let isFound = false;
-        if (await attempt(async () => { isFound = await feed.showMessage(wanted); }) && !isFound) announce(t("thread.messageGone"));
+        if (await attempt(async () => { isFound = await feed.showMessage(wanted); }) && !isFound) missing();
     };
+    const missing = () => toast(t("thread.messageGone"));
+    let root = isThread ? numberIn(number) : undefined;
     const actions = {
         outgoingMenu: (one) => showOutgoingMenu(thread, one, writing.edit),
         menu: (message) => showMenu(thread, message, actions),
@@ -53,9 +58,9 @@ export function threadPage(id, number) {
         },
     };
     const writing = composer(thread, { onsend: () => feed.endUnread() });
-    const feed = new Feed(thread, actions, numberIn(number));
+    const feed = new Feed(thread, actions, isThread ? undefined : numberIn(number));
     const search = () => openThreadSearch(thread, show);
-    const head = threadHead(thread, search);
+    const head = threadHead(thread, { search, goToDate: () => openGoToDate(thread, show), unread: () => feed.unread });
     const pins = pinsBar(thread, show);
     const later = scheduledLine(thread);
     const typing = h("p", { id: "typing", class: "hint", role: "status" });
@@ -75,9 +80,16 @@ export function threadPage(id, number) {
         pins.draw();
         later.draw();
         if (thread.state.isLoaded) writing.open();
+        if (thread.state.isLoaded && root) showReplies();
         feed.draw();
     };
     const schedule = onceAFrame(draw);
+    /** The thread that the address names, once. */
+    const showReplies = async () => {
+        const about = root;
+        root = undefined;
+        if (await thread.find(about).catch(() => undefined)) openReplies(thread, about, show); else missing();
+    };
 
     /** Why there are no messages: it may be not there at all, or neither on this device nor to be asked for now. */
     const drawAbsent = (isAbsent) => {
@@ -87,7 +99,7 @@ export function threadPage(id, number) {
         if (node.dataset.state !== state) node.dataset.state = state;
         if (absent.dataset.key === key) return;
         absent.dataset.key = key;
-        redraw(absent, key ? [icon("chat"), h("p", {}, key), isAbsent && h("a", { class: "link", href: "#/chats" }, t("link.toChats"))] : []);
+        redraw(absent, isAbsent ? nothingHere() : key ? [icon("chat"), h("p", {}, key)] : []);
     };
 
     const drawNotice = (state, title, person) => {
@@ -154,7 +166,12 @@ export function threadPage(id, number) {
         id,
         node,
         /** The address names a message of it. */
-        goTo(wanted) { if (numberIn(wanted)) show(numberIn(wanted)); },
+        goTo(wanted, opensThread) {
+            if (opensThread) {
+                root = numberIn(wanted);
+                schedule();
+            } else if (numberIn(wanted)) show(numberIn(wanted));
+        },
         close() {
             inbox.isTyping = () => false;
             removeEventListener("keydown", onkeydown);
@@ -167,6 +184,3 @@ export function threadPage(id, number) {
         },
     };
 }
-
-/** The number in an address, if there is one. */
-const numberIn = (text) => /^[1-9]\d{0,14}$/.test(text ?? "") ? Number(text) : undefined;
