@@ -51,6 +51,10 @@ def thread_search(stage):
     ann.find("#thread-search-words").send_keys(stage.words["texts"][9][:4])
     ann.find("#thread-search [data-found=message] mark")
     yield "thread-search"
+    ann.click("#thread-search [data-action=more-filters]")
+    ann.browser.wait("the members", lambda: len(ann.all("#thread-search [data-only=author] option")) > 3)
+    yield "thread-search-filters"
+    ann.click("#thread-search [data-action=more-filters]")
     ann.click("#thread-search [data-only=starred]")
     ann.find("#thread-search-words").send_keys("999")
     ann.browser.wait("nothing", lambda: ann.text("#thread-search [role=status]") and not ann.all("#thread-search .row"))

@@ -3,11 +3,21 @@
 import uuid
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import PHONE
-from switchboard_tests.browsers.chats import open_chat, row, row_menu, shows, write
+from switchboard_tests.browsers.chats import API, open_chat, row, row_menu, shows, write
 
 ROWS = "return [...document.querySelectorAll('#inbox .row')].map((one) => one.dataset.conversation);"
+
+MIDDLE = """
+const { x, y, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();
+return [x + width / 2, y + height / 2];
+"""
+TYPE_OF_ICON = """
+const [done] = arguments;
+fetch(document.querySelector("link[rel=icon]").href).then(({ headers }) => done(headers.get("content-type")));
+"""
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +223,20 @@ def test_search_over_chats_people_and_messages(chatters, apis, group):
     assert ben
 
 
+def test_a_row_names_whom_its_thread_knows(chatters, apis, group):
+    ann, _ = chatters
+    other = API.of_new_user(ann.url, "Cem Can")
+    apis[0].ask("POST", f"/v1/conversations/{group}/members", {"members": [other.user]})
+    other.ask("POST", f"/v1/conversations/{group}/members/me/accept")
+    open_chat(ann, group)
+    ann.says("#messages", "Cem Can joined")
+    ann.go("chats")
+    ann.says(f"#row-{group}", "Cem Can joined")
+    # On this device it is known after a reload too.
+    ann.driver.refresh()
+    ann.says(f"#row-{group}", "Cem Can joined")
+
+
 def test_the_switcher(chatters, apis, group):
     ann, _ = chatters
     ann.go("people")
@@ -247,3 +271,139 @@ def test_notes_to_oneself(chatters):
     ann.says(".thread-head h1", "Notes")
     write(ann, "do not forget")
     shows(ann, "do not forget")
+
+
+def test_nothing_moves_under_a_pressed_pointer(chatters, apis, group):
+    ann, _ = chatters
+    other = apis[0].create("group", [apis[1]], name="another group")
+    ann.go("chats")
+    ann.browser.wait("the newest to be first", lambda: ann.driver.execute_script(ROWS)[0] == other)
+    before = ann.driver.execute_script(ROWS)
+    ActionChains(ann.driver).move_to_element(ann.find(f"#row-{other} .preview")).click_and_hold().perform()
+    apis[1].say(group, "comes up")
+    # It has come: the title waits for nothing.
+    ann.browser.wait("the title", lambda: ann.driver.title.startswith("("))
+    frames = "const [done] = arguments; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));"
+    ann.driver.execute_async_script(frames)
+    assert ann.driver.execute_script(ROWS) == before
+    ActionChains(ann.driver).release().perform()
+    ann.says(".thread-head h1", "another group")
+    ann.browser.wait("the other one to be first", lambda: ann.driver.execute_script(ROWS)[0] == group)
+
+
+def test_keys_and_the_context_menu_of_the_list(chatters, apis, group):
+    ann, _ = chatters
+    notes = apis[0].create("self")
+    apis[0].say(notes, "a note")
+    ann.go("chats")
+    ann.browser.wait("the notes to be first", lambda: ann.driver.execute_script(ROWS)[0] == notes)
+    rows = ann.driver.execute_script(ROWS)
+
+    def focuses(index):
+        script = "return document.activeElement.closest('.chat-row')?.dataset.conversation"
+        assert ann.driver.execute_script(script) == rows[index]
+
+    ann.driver.execute_script("document.querySelector('#inbox .who').focus()")
+    for key, index in [(Keys.ARROW_DOWN, 1), (Keys.ARROW_UP, 0), (Keys.ARROW_UP, 0), (Keys.END, -1), (Keys.HOME, 0)]:
+        ann.press(key)
+        focuses(index)
+    ActionChains(ann.driver).context_click(ann.find(f"#row-{group} .preview")).perform()
+    ann.click("#row-menu [data-action=pin]")
+    ann.browser.wait("it to be pinned", lambda: ann.driver.execute_script(ROWS)[0] == group)
+    ann.press(Keys.ESCAPE)
+
+
+def test_rows_are_swiped(chatters, apis, group):
+    """Towards the start they go to the archive, towards the end they are read; up and down scrolls."""
+    ann, _ = chatters
+    apis[1].say(group, "unread")
+    ann.go("chats")
+    ann.find(f"#row-{group} [data-count=unread]")
+    touch = {"enabled": True, "maxTouchPoints": 1}
+    ann.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", touch)
+
+    def point(kind, *points):
+        at = [{"x": x, "y": y} for x, y in points]
+        ann.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+    def swipe(dx, dy=0):
+        x, y = ann.driver.execute_script(MIDDLE, f"#row-{group} .preview")
+        point("touchStart", (x, y))
+        for step in range(1, 9):
+            point("touchMove", (x + dx * step / 8, y + dy * step / 8))
+        point("touchEnd")
+
+    try:
+        # Not far enough, and the wrong way: nothing is opened either.
+        swipe(40)
+        swipe(20, 60)
+        ann.find(f"#row-{group} [data-count=unread]")
+        assert ann.driver.execute_script("return location.hash") == "#/chats"
+        swipe(100)
+        ann.gone(f"#row-{group} [data-count=unread]")
+        swipe(-100)
+        ann.gone(f"#row-{group}")
+        ann.click("[data-action=undo]")
+        ann.find(f"#row-{group}")
+        assert ann.driver.execute_script("return location.hash") == "#/chats"
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+def test_unread_on_the_icon(chatters, apis, group):
+    ann, _ = chatters
+    ann.go("settings")
+    icon = "return document.querySelector('link[rel=icon]').href"
+    apis[1].say(group, "news")
+    ann.browser.wait("a dot", lambda: ann.driver.execute_script(icon).endswith("/icons/unread.svg"))
+    assert ann.driver.execute_async_script(TYPE_OF_ICON) == "image/svg+xml"
+    for one in apis[0].ask("GET", "/v1/inbox")["conversations"]:
+        if one["unread"]:
+            apis[0].ask("POST", f"/v1/conversations/{one['id']}/marks", {"read": one["lastMessage"]["number"]})
+    ann.browser.wait("no dot", lambda: ann.driver.execute_script(icon).endswith("/favicon.svg"))
+    assert not ann.driver.title.startswith("(")
+
+
+def test_back_closes_what_is_on_top(chatters, apis, group):
+    ann, _ = chatters
+    ann.go("history")
+    open_chat(ann, group)
+    where = ann.driver.current_url
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=rename]")
+    ann.find("#ask")
+    ann.driver.back()
+    ann.gone("#ask")
+    assert ann.driver.current_url == where
+    # One over the other: the upper one first.
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=make-link]")
+    ann.find("#new-link")
+    ann.driver.back()
+    ann.gone("#new-link")
+    ann.find("#members")
+    ann.driver.back()
+    ann.gone("#members")
+    assert ann.driver.current_url == where
+    # What was closed in another way is no step of its own.
+    ann.click("[data-action=members]")
+    ann.press(Keys.ESCAPE)
+    ann.gone("#members")
+    ann.click("[data-action=members]")
+    ann.press(Keys.ESCAPE)
+    ann.gone("#members")
+    ann.driver.back()
+    ann.find("main[data-page=history]")
+    # Nor is what was open when one went elsewhere.
+    open_chat(ann, group)
+    ann.click("[data-action=members]")
+    ann.find("#members")
+    ann.driver.execute_script("location.hash = '#/settings'")
+    ann.find("main[data-page=settings]")
+    ann.driver.back()
+    ann.find("#write")
+    assert not ann.all("dialog[open]")
+    skipped = "return location.hash.startsWith('#/c/') && !history.state?.dialog"
+    ann.browser.wait("the entry to be skipped", lambda: ann.driver.execute_script(skipped))
+    ann.driver.back()
+    ann.find("main[data-page=history]")

@@ -108,6 +108,21 @@ def test_nothing_jumps_while_what_is_above_loads_and_grows(chatters, apis, group
     ben.find(f"#message-{newest}")
 
 
+def test_a_button_leads_to_the_next_mention(chatters, apis, group):
+    """Also to one that is not held: newer than what is at the screen, and older than the newest messages."""
+    ann, _ = chatters
+    own, other = apis
+    other.say(group, *[f"first {number}" for number in range(60)])
+    near = other.say(group, f"<@{own.user}> near")
+    other.say(group, *[f"between {number}" for number in range(150)])
+    far = other.say(group, "<@all> far")
+    other.say(group, *[f"last {number}" for number in range(120)])
+    open_chat(ann, group)
+    for number in (near, far):
+        ann.click("[data-action=to-mention]")
+        ann.browser.wait(f"message {number} to be shown", lambda: focused(ann) == f"message-{number}")
+    ann.click("[data-action=to-newest]")
+    ann.gone("[data-action=to-mention]")
 
 
 def test_the_link_of_a_message_and_typing_anywhere(chatters, apis, group):
@@ -373,3 +388,58 @@ def test_a_thread_is_searched(chatters, apis, group):
     ann.says("#thread-search", "Nothing found for “nowhere”.")
     ann.find("#thread-search-words").send_keys(Keys.ESCAPE, Keys.ESCAPE)
     ann.gone("#thread-search")
+
+
+# Chooses in a field of the filters as a person does.
+CHOOSE = """
+const field = document.querySelector(`#thread-search [data-only=${arguments[0]}]`);
+const day = new Date();
+day.setDate(day.getDate() + arguments[1]);
+const parts = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
+field.value = parts.map((one) => String(one).padStart(2, "0")).join("-");
+field.dispatchEvent(new Event("change"));
+"""
+
+
+def test_what_somebody_wrote_on_some_days_and_further_pages_of_it(chatters, apis, group):
+    ann, ben = chatters[0], apis[1]
+    own = apis[0].say(group, "a **needle** of Ann")
+    last = [ben.say(group, f"needle {number}") for number in range(45)][-1]
+    open_chat(ann, group)
+    ann.find(f"#message-{last}")
+    ann.press(Keys.CONTROL + "f")
+    ann.find("#thread-search-words").send_keys("needle")
+
+    def found(count):
+        ann.browser.wait(f"{count} to be found", lambda: len(ann.driver.execute_script(FOUND)) == count)
+
+    found(20)
+    for count in (40, 46):
+        ann.click("#thread-search [data-action=more-found]")
+        found(count)
+    ann.gone("#thread-search [data-action=more-found]")
+    numbers = ann.driver.execute_script(FOUND)
+    assert numbers == sorted(set(numbers), reverse=True) and numbers[-1] == own
+    script = "return [...document.querySelectorAll('#thread-search ' + arguments[0])].map((one) => one.textContent)"
+    assert ann.driver.execute_script(script, "[data-found=message] .title") == ["Ben Brook"] * 45 + ["You"]
+    assert ann.driver.execute_script(script, f"[data-number='{own}'] .found") == ["a needle of Ann"]
+    # Where the button was is the first of what is new.
+    focused = "return document.activeElement.closest('[data-number]')?.dataset.number"
+    assert int(ann.driver.execute_script(focused)) == numbers[40]
+    # By Ann alone; without words too. Days need words.
+    ann.click("#thread-search [data-action=more-filters]")
+    Select(ann.find("#thread-search [data-only=author]")).select_by_visible_text("You")
+    found(1)
+    Select(ann.find("#thread-search [data-only=author]")).select_by_visible_text("Ben Brook")
+    ann.find("#thread-search-words").clear()
+    found(20)
+    ann.driver.execute_script(CHOOSE, "from", 1)
+    ann.says("#thread-search [role=status]", "Nothing found.")
+    ann.driver.execute_script(CHOOSE, "from", 0)
+    found(20)
+    Select(ann.find("#thread-search [data-only=author]")).select_by_visible_text("Anybody")
+    ann.says("#thread-search [role=status]", "Type a word as well")
+    ann.find("#thread-search-words").send_keys("needle of")
+    found(1)
+    ann.driver.execute_script(CHOOSE, "to", -1)
+    ann.says("#thread-search [role=status]", "Nothing found")

@@ -27,7 +27,10 @@ window.Audio = class extends Native {
     }
 };
 """
-PLAYED = "return window.players.map((one) => ({time: one.currentTime, paused: one.paused, length: one.duration}));"
+PLAYED = """
+return window.players.map(({ currentTime: time, paused, duration: length, playbackRate: speed }) =>
+    ({ time, paused, length, speed }));
+"""
 WIDTH = "return document.documentElement.scrollWidth;"
 
 
@@ -148,6 +151,13 @@ def test_a_recorded_message_is_received_and_played(ann, ben, server, pictures):
     pictures(ann.browser, "voice-playing")
     ann.click("#messages [data-action=play]")
     ann.find("#messages .voice[data-state=paused][data-listened=true]")
+    # Faster, which is kept for all messages.
+    assert ann.text("[data-action=voice-speed]") == "1×"
+    for want in ("1.5×", "2×"):
+        ann.click("[data-action=voice-speed]")
+        ann.says("[data-action=voice-speed]", want)
+    assert ann.attribute("[data-action=voice-speed]", "aria-label") == "Speed: 2×"
+    assert ann.driver.execute_script(PLAYED)[0]["speed"] == 2
     # By keys, and by a click in the middle.
     slider.send_keys(Keys.HOME)
     ann.browser.wait("the beginning", lambda: ann.driver.execute_script(PLAYED)[0]["time"] == 0)

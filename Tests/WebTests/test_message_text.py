@@ -85,3 +85,26 @@ def test_one_line(run):
 )  # fmt: skip
 def test_a_few_emoji_are_large(call, text, is_few):
     assert call("state/pieces.js", "isFewEmoji", text) == is_few
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges", "words", "plain", "marked"),
+    [
+        ("**Two beds** by the window", [span("bold", 0, 12)], ["beds", "window"], "Two beds by the window", ["beds", "window"]),
+        ("a `needle`", [span("code", 2, 8)], ["needle"], "a needle", ["needle"]),
+        ("**a _needle_** b", [span("bold", 0, 14), span("italic", 4, 8)], ["needle", "b"], "a needle b", ["needle", "b"]),
+        ("<@u1> has the needle", [span("mention", 0, 5, user="u1")], ["needle"], "@Name of u1 has the needle", ["needle"]),
+        # A match over a marker, one of a marker alone, and one of a mention.
+        ("nee**dle**", [span("bold", 3, 7)], ["nee**dle", "**"], "needle", ["needle"]),
+        ("ask <@u1>", [span("mention", 4, 5, user="u1")], ["u1"], "ask @Name of u1", ["@Name of u1"]),
+        ("no *range* here", [], ["*range*"], "no *range* here", ["*range*"]),
+    ],
+)  # fmt: skip
+def test_matches_in_a_text_without_markers(run, text, ranges, words, plain, marked):
+    script = """
+        const { plainMatches } = await load("state/pieces.js");
+        const matches = words.map((word) => ({ start: text.indexOf(word), length: word.length }));
+        const found = plainMatches(text, ranges, matches, (user) => `Name of ${user}`);
+        return [found.text, found.matches.map(({ start, length }) => found.text.slice(start, start + length))];
+    """
+    assert run(script, text=text, ranges=ranges, words=words) == [plain, marked]

@@ -183,3 +183,17 @@ def test_messages_of_this_device_by_filters(run):
             found("needle", { link: true }), found("", { conversation: "a" })];
     """
     assert run(script) == [[1], [2], [3], [4, 5], [2], [], []]
+
+
+def test_messages_of_this_device_by_author_and_days(run):
+    """Days are those of the user, whose clock is an hour ahead of UTC, in summer two; the last is one of them."""
+    script = FOUND + """
+        const message = (number, author, sentAt) => ({ number, author, sentAt, kind: "text", text: "hay" });
+        const messages = [message(1, "ann", "2026-01-30T22:59:59Z"), message(2, "ben", "2026-01-30T23:00:00Z"), message(3, "ann", "2026-01-31T22:59:59Z"),
+            message(4, "ann", "2026-01-31T23:00:00Z")];
+        const found = (query, filters) => f.messagesWith(messages, [], query, 0, { me: "ann", ...filters }).map(({ message }) => message.number);
+        return [found("", { author: "ann" }), found("hay", f.timesOf("2026-01-31", "2026-01-31")), found("hay", f.timesOf("2026-02-01", "")), found("hay", f.timesOf("", "2026-01-30")),
+            found("", { author: "ann", ...f.timesOf("2026-01-31", "") }), found("", f.timesOf("2026-01-31", "")), f.timesOf("", ""), f.timesOf("2026-03-29", "2026-03-29")];
+    """
+    summer = {"from": "2026-03-28T23:00:00.000Z", "to": "2026-03-29T22:00:00.000Z"}
+    assert run(script) == [[1, 3, 4], [2, 3], [4], [1], [3, 4], [], {}, summer]

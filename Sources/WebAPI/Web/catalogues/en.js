@@ -210,6 +210,29 @@ export const english = {
         languageOfBrowser: "As the browser says",
         languageMissing: "This language could not be loaded. Please try again later.",
     },
+    // The languages of the user, translations, and what machines may do.
+    languages: {
+        title: "Languages and translation",
+        add: "Add a language",
+        hint: "Messages in these languages are not translated.",
+        signUpHint: "Messages in other languages can be translated. You can change this later.",
+        translate: "Translate messages in other languages",
+        into: "Translate into",
+        first: "My first language",
+        firstOf: "My first language ({language})",
+        machines: "What machines may do with what I write and say",
+        machinesHint: "Others get your messages translated, and what you say in writing, as far as you allow it.",
+        // What the word means in the choices of intelligenceLevels.
+        elsewhere: "Elsewhere means services that the operator has chosen, which are sent the text or the sound.",
+        machinesHere: "What machines may do with what I write and say here",
+        // Of two people in a chat.
+        ofTwo: "What holds is the stricter of what you two have chosen.",
+        machinesInGroup: "What machines may do with messages in this group",
+        machinesInGroupHint: "A member who allows less for their own messages gets less.",
+        asServer: "As this server says",
+        // How translations speak to the reader, as German "Sie" and "du".
+        tone: "Translations speak to me",
+    },
     rights: {
         write: "Write messages",
         add: "Add people",
@@ -361,8 +384,16 @@ export const english = {
         camera: "Camera",
         server: "Connection to the server",
     },
+    goToDate: {
+        title: "Go to a date",
+        day: "Day",
+        go: "Go",
+        none: "Nothing was written on that day or later.",
+        from: "{day}. Go to a date",
+    },
     feed: {
         messages: "Messages",
+        toMention: "Go to where you were mentioned",
         toNewest: "Go to the newest message",
         toNewestOf: "Go to the newest message, {count} new",
     },
@@ -459,6 +490,13 @@ export const english = {
         unread: "Unread",
         groups: "Groups",
     },
+    address: {
+        nothing: "There is nothing at this address",
+        why: "It may have been deleted, you may not be allowed to see it, or the address is not complete.",
+        toPeople: "Go to people",
+        // Beside the form to sign in.
+        nowhere: "There is nothing at the address that you opened. Sign in to go on.",
+    },
     nothing: {
         all: "No chats yet. Start one with somebody.",
         unread: "You have read everything.",
@@ -539,6 +577,12 @@ export const english = {
         forwardTo: "Forward to",
         reactWith: "React with {emoji}",
         forwarded: { one: "Forwarded.", other: "Forwarded to {count} chats." },
+        // Begins to choose several messages.
+        select: "Select",
+        translate: "Translate",
+        // What it means.
+        explain: "Explain",
+        suggestReplies: "Suggest replies",
     },
     newChat: {
         start: "Start",
@@ -724,6 +768,13 @@ export const english = {
         voice: "Voice",
         mentions: "Mentions",
         starred: "Starred",
+        // Shows fields for the author and the days.
+        more: "Who and when",
+        author: "Written by",
+        anybody: "Anybody",
+        from: "From",
+        to: "Until",
+        needWords: "Type a word as well, or choose who wrote it.",
     },
     threadSearch: {
         title: "Search this chat",
@@ -742,11 +793,15 @@ export const english = {
         help: "Show this list",
         close: "Close what is on top",
         find: "Search the chat",
+        rows: "Go from chat to chat",
+        rowEnds: "Go to the first or the last chat",
+        rowMenu: "Open what can be done with the chat",
         messages: "Go from message to message",
         ends: "Go to the first or the last message",
         menu: "Open the actions of the chosen message",
         reply: "Reply to the chosen message",
         edit: "Edit the chosen message",
+        choose: "Choose or leave out the message, while several are chosen; with Shift all up to it",
         send: "Send the message",
         newLine: "Begin a line",
         up: "Edit your last message, while the field is empty",
@@ -860,6 +915,9 @@ export const english = {
         "3": "Good connection",
     },
     voice: {
+        // Twice as fast: 2×.
+        times: "{speed}×",
+        speed: "Speed: {speed}",
         soFar: "Recorded so far",
         record: "Record a voice message",
         choose: "Send an audio file",
@@ -1234,6 +1292,7 @@ export const english = {
     },
     shortcutGroups: {
         everywhere: "Everywhere",
+        list: "In the list of chats",
         thread: "Among messages",
         writing: "While writing",
         call: "In a call",

@@ -163,6 +163,9 @@ export function whenText(text, now = new Date()) {
 /** The time of the day. */
 export const timeText = (text) => dateText(new Date(text), time);
 
+/** The date and the time, whenever it is read. */
+export const stampText = (text) => dateText(new Date(text), { dateStyle: "medium", timeStyle: "short" });
+
 /** `Today`, `Yesterday`, or the date. */
 export function dayText(text, now = new Date()) {
     const then = new Date(text);

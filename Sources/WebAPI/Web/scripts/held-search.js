@@ -9,7 +9,7 @@ const LIMIT = 50;
 
 /**
  * `{results: [{message, matches}], people}`, the newest first, as the server says it. `filters` are the parameters of its
- * search: `conversation`, `kind`, `link`, `mentions`, `starred`.
+ * search: `conversation`, `author`, `from`, `to`, `kind`, `link`, `mentions`, `starred`.
  */
 export async function searchHeld(query, filters = {}) {
     const results = [];

@@ -1,6 +1,16 @@
 // Plays a voice message. Only one plays at a time, and an expired URL is fetched again.
 
 import { Emitter } from "./emitter.js";
+import { preferences } from "./preferences.js";
+
+/** How fast a voice message is played, one after the other. */
+const SPEEDS = [1, 1.5, 2];
+
+/** How fast all of them are: what is kept may be from another version. */
+export const speed = () => SPEEDS.includes(preferences.get("voiceSpeed")) ? preferences.get("voiceSpeed") : 1;
+
+/** The next speed, after the last the first. */
+export const changeSpeed = () => preferences.set("voiceSpeed", SPEEDS[(SPEEDS.indexOf(speed()) + 1) % SPEEDS.length]);
 
 let playing;
 
@@ -13,6 +23,7 @@ export class Player extends Emitter {
     /** Where to start once the audio is loaded, in seconds. */
     #startPosition = 0;
     #frame;
+    #unsubscribe = preferences.on("voiceSpeed", () => { if (this.#audio) this.#audio.playbackRate = speed(); });
 
     /** `ask` resolves to a link to the audio. */
     constructor(milliseconds, ask) {
@@ -55,6 +66,7 @@ export class Player extends Emitter {
 
     close() {
         cancelAnimationFrame(this.#frame);
+        this.#unsubscribe();
         if (playing === this) playing = undefined;
         this.#audio?.pause();
         this.#audio?.removeAttribute("src");
@@ -69,6 +81,8 @@ export class Player extends Emitter {
         this.#audio?.pause();
         const audio = new Audio(this.#link.url);
         this.#audio = audio;
+        // Loading resets the other one.
+        audio.defaultPlaybackRate = audio.playbackRate = speed();
         for (const event of ["play", "pause", "ended", "seeked"]) audio.addEventListener(event, () => this.#positionChanged());
         await new Promise((resolve, reject) => {
             audio.addEventListener("loadedmetadata", resolve, { once: true });

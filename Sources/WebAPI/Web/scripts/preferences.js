@@ -9,6 +9,8 @@ const defaults = {
     notifications: true, notificationText: true,
     /** Empty as the browser says: `light` or `dark`, `small`, `large` or `larger`, `reduced` or `full`. */
     theme: "", textSize: "", motion: "", enterSends: true,
+    /** How fast voice messages are played. */
+    voiceSpeed: 1,
 };
 
 class Preferences extends Emitter {

@@ -1,7 +1,7 @@
 // What a search shows: the part of a text around its first match, with the matches in it.
 
 import { hasExpired } from "./disappearing.js";
-import { folded } from "./mentions.js";
+import { folded, mentionsUser } from "./mentions.js";
 
 const BEFORE = 30;
 const LENGTH = 160;
@@ -48,7 +48,7 @@ export function messagesWith(messages, own, query, now, filters = {}) {
     const words = folded(query).split(/\s+/).filter(Boolean);
     const hidden = new Set(own.filter((one) => one.hidden).map((one) => one.number));
     const starred = new Set(own.filter((one) => one.starred).map((one) => one.number));
-    const isNarrowed = ["kind", "link", "mentions", "starred"].some((name) => filters[name]);
+    const isNarrowed = ["kind", "link", "mentions", "starred", "author"].some((name) => filters[name]);
     if (words.length === 0 && !isNarrowed) return [];
     return messages.flatMap((message) => {
         if (!isIncluded(message, filters, starred)) return [];
@@ -61,11 +61,27 @@ export function messagesWith(messages, own, query, now, filters = {}) {
     });
 }
 
-function isIncluded({ conversation, kind, ranges = [], number }, filters, starred) {
-    const mentions = ({ kind: what, user }) => what === "mention" && (user === undefined || user === filters.me);
+function isIncluded({ conversation, author, kind, ranges = [], number, sentAt }, filters, starred) {
     return (!filters.conversation || conversation === filters.conversation) && (!filters.kind || kind === filters.kind)
-        && (!filters.link || ranges.some((one) => one.kind === "link")) && (!filters.mentions || ranges.some(mentions))
-        && (!filters.starred || starred.has(number));
+        && (!filters.link || ranges.some((one) => one.kind === "link")) && (!filters.mentions || mentionsUser({ ranges }, filters.me))
+        && (!filters.starred || starred.has(number)) && (!filters.author || author === filters.author)
+        && (!filters.from || Date.parse(sentAt) >= Date.parse(filters.from)) && (!filters.to || Date.parse(sentAt) < Date.parse(filters.to));
+}
+
+/**
+ * The times of days such as `2026-01-31`, of which either may be empty: `from` the beginning of the first, in the time of the
+ * user, and `to` the end of the last.
+ */
+export function timesOf(first, last) {
+    const [from, to] = [midnight(first, 0), midnight(last, 1)];
+    return { ...(from && { from }), ...(to && { to }) };
+}
+
+/** The time at which a day begins, so many days later. */
+function midnight(day, later) {
+    const [year, month, date] = day.split("-").map(Number);
+    const time = new Date(year, month - 1, date + later);
+    return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 /** The first word of a text that begins with a folded one. */

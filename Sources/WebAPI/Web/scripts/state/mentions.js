@@ -68,5 +68,8 @@ function labelIn(text, label) {
     return index;
 }
 
-/** Without case and accents, to compare. */
-export const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+/** Without case and accents, to compare. Marks that belong to one script, such as the vowels of Hindi, are no accents. */
+export const folded = (text) => text.normalize("NFD").replace(/(?=\p{M})\p{Script=Inherited}/gu, "").toLowerCase();
+
+/** Whether a message mentions somebody, by name or with everybody. */
+export const mentionsUser = ({ ranges = [] }, me) => ranges.some(({ kind, user }) => kind === "mention" && (user === undefined || user === me));

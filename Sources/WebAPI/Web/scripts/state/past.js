@@ -42,6 +42,13 @@ export function newerThan(thread, number, me) {
         .filter((one) => !thread.hidden[one.number] && one.author !== me && !one.notice && !one.deletedAt).length;
 }
 
+/** The first message of others after a number that mentions the user, as far as is held. */
+export function mentionAfter(thread, number, me) {
+    const from = Math.max(number + 1, thread.first ?? Infinity);
+    return heldMessages({ blocks: between(thread.blocks, from) })
+        .find((one) => !thread.hidden[one.number] && one.author !== me && !one.deletedAt && mentionsUser(one, me))?.number;
+}
+
 /**
  * Without what is far from the messages in the page, `{first, last}`, where too many are held: they are read again where
  * one goes there. Without `last` the page follows the newest ones. The newest stay in any case.

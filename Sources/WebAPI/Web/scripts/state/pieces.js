@@ -17,8 +17,8 @@ function markersOf(text, { kind, start, length }) {
 }
 
 /**
- * The pieces of a text in their order, without the markers of emphasis and code, `{text, kinds: [kind], user?}`; a mention
- * of everybody has no user. Ranges may lie in each other. One that does not lie in the text is left out.
+ * The pieces of a text in their order, without the markers of emphasis and code, `{start, text, kinds: [kind], user?}`; a
+ * mention of everybody has no user. Ranges may lie in each other. One that does not lie in the text is left out.
  */
 export function pieces(text, ranges = []) {
     const valid = ranges.filter(({ start, length }) => Number.isInteger(start) && Number.isInteger(length)
@@ -35,10 +35,32 @@ export function pieces(text, ranges = []) {
         const mention = around.find((range) => range.kind === "mention");
         // A mention is shown as a name: once, whatever lies in it.
         if (mention && mention.start !== start) continue;
-        found.push({ text: text.slice(start, end), kinds: around.map((range) => range.kind),
+        found.push({ start, text: text.slice(start, end), kinds: around.map((range) => range.kind),
             ...(mention?.user && { user: mention.user }) });
     }
     return found;
+}
+
+/**
+ * A text with names for mentions and without markers, and the matches of a search where they are in it then, `{text,
+ * matches: [{start, length}]}`.
+ */
+export function plainMatches(text, ranges, matches, nameOf) {
+    const found = matches.map(() => undefined);
+    let plain = "";
+    for (const piece of pieces(text, ranges)) {
+        const isMention = piece.kinds.includes("mention");
+        const shown = isMention ? mentionText(piece, nameOf) : piece.text;
+        matches.forEach(({ start, length }, index) => {
+            const from = Math.max(0, start - piece.start);
+            const until = Math.min(piece.text.length, start + length - piece.start);
+            if (until <= from) return;
+            const first = found[index]?.start ?? plain.length + (isMention ? 0 : from);
+            found[index] = { start: first, length: plain.length + (isMention ? shown.length : until) - first };
+        });
+        plain += shown;
+    }
+    return { text: plain, matches: found.filter(Boolean) };
 }
 
 /** A text on one line, with names for mentions and codes for characters that cannot be seen. */

@@ -6,6 +6,7 @@ import { drafts } from "../drafts.js";
 import { button, h, icon } from "../dom.js";
 import { recordText, shortWhenText, voiceText } from "../format.js";
 import { t } from "../language/texts.js";
+import { names } from "../names.js";
 import { noticeParts, writersText } from "../notices.js";
 import { outbox } from "../outbox.js";
 import { presence } from "../presence.js";
@@ -36,8 +37,13 @@ export function avatarOf({ conversation, person }, dot) {
 export function rowParts(inbox, row, isCurrent) {
     const { unread, mentions, isMarked } = unreadOf(inbox, row);
     return [row, unread, mentions, isMarked, isCurrent, drafts.of(row.id), outbox.list(row.id), writers.of(row.id), isMuted(row.membership),
-        row.person && presence.isOnline(row.person.id), joinable(row)];
+        row.person && presence.isOnline(row.person.id), joinable(row),
+        namesIn(row)];
 }
+
+/** Those that the preview of a group may show. */
+const namesIn = ({ id, person, lastMessage }) => person ? "" : [lastMessage?.author, ...lastMessage?.notice?.users ?? [],
+    ...(lastMessage?.ranges ?? []).map((one) => one.user), ...Object.keys(writers.of(id))].map((user) => user && names.of(user)).join();
 
 /** `menu(row)` opens what can be done with the conversation. */
 export function conversationRow(inbox, row, { isCurrent, menu }) {
@@ -78,7 +84,7 @@ const mark = (name, label) => h("span", { class: "mini-icon", role: "img", "aria
 function preview(row) {
     const { id, conversation, membership, lastMessage, person } = row;
     const me = credentials.user?.id;
-    const nameOf = (user) => user === me ? credentials.user.displayName : user === person?.id ? person.displayName : t("row.aMember");
+    const nameOf = (user) => user === me ? credentials.user.displayName : user === person?.id ? person.displayName : names.of(user) ?? t("row.aMember");
     if (outbox.hasFailed(id)) return h("span", { class: "failed" }, icon("alert"), t("row.notSent"));
     const typing = writersText(writers.of(id), nameOf, { isDirect: Boolean(person) });
     if (typing && membership.state === "member") return h("span", { class: "typing" }, typing);
@@ -91,7 +97,7 @@ function preview(row) {
     if (!lastMessage) return membership.state === "invited" ? t("row.youAreInvited") : t("row.noMessages");
     if (lastMessage.deletedAt || hasExpired(lastMessage, Date.now())) return t("message.deleted");
     if (lastMessage.call) return recordText(lastMessage.call, me);
-    if (lastMessage.notice) return nodesOf(noticeParts(lastMessage, me, (user) => user === person?.id ? person.displayName : t("row.someMember")));
+    if (lastMessage.notice) return nodesOf(noticeParts(lastMessage, me, (user) => user === lastMessage.author ? nameOf(user) : names.of(user) ?? t("row.someMember")));
     const text = lastMessage.voice ? voiceText(lastMessage.voice) : h("bdi", {}, visible(plainText(lastMessage.text ?? "", lastMessage.ranges, nameOf)));
     return lastMessage.author === me && conversation.kind !== "self" ? t.rich("row.own", { text }) : text;
 }

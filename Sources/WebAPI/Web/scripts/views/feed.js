@@ -286,6 +286,10 @@ export class Feed {
         const isAway = !this.#isAtEnd && this.#phase === "open";
         if (this.#newest.hidden === isAway) this.#newest.hidden = !isAway;
         const { state, seen, me } = this.#thread;
+        this.#mentioned = isAway ? mentionAfter(state, seen, me) : undefined;
+        // Or in what is not held.
+        const isMentioned = this.#mentioned !== undefined || isAway && state.first > seen + 1 && hasFeature("messageSearch") && inbox.row(this.#thread.id)?.mentions > 0;
+        if (this.#mention.hidden === isMentioned) this.#mention.hidden = !isMentioned;
         const count = isAway ? newerThan(state, seen, me) : 0;
         // There may be more between what was read and what is held.
         const text = `${count}${count > 0 && state.first > seen + 1 ? "+" : ""}`;

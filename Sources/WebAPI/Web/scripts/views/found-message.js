@@ -5,8 +5,9 @@ import { h } from "../dom.js";
 import { shortWhenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
+import { names } from "../names.js";
 import { excerpt } from "../state/found.js";
-import { visibleParts } from "../state/pieces.js";
+import { plainMatches, visibleParts } from "../state/pieces.js";
 import { titleOf } from "./conversation-row.js";
 import { visible } from "./message-text.js";
 
@@ -16,17 +17,21 @@ export const marked = (parts) => parts.map(({ text, isMatch }) => {
     return isMatch ? h("mark", {}, nodes) : nodes;
 });
 
-/** `people` are the authors by id. It leads to the message; within one conversation (`isInThread`) it does not say which. */
-export function foundMessage({ message, matches }, people, { isInThread = false, onclick } = {}) {
+/** `people` are the authors by id, and `nameOf` has the names of those who are mentioned. It leads to the message; within one conversation (`isInThread`) it does not say which. `about` stands below it. */
+export function foundMessage({ message, matches }, people, { isInThread = false, about, onclick, nameOf = nameIn(people) } = {}) {
     const row = !isInThread && inbox.row(message.conversation);
     const author = message.author === credentials.user.id ? t("common.you") : people[message.author]?.displayName ?? t("common.somebody");
     const where = row ? titleOf(row) : author;
     const text = message.text ?? message.voice?.transcript?.text ?? (message.voice ? t("found.voice") : "");
-    const words = h("bdi", {}, marked(excerpt(text, matches)));
+    const plain = plainMatches(text, message.text === undefined ? [] : message.ranges, matches ?? [], nameOf);
+    const words = h("bdi", {}, marked(excerpt(plain.text, plain.matches)));
     return h("li", { class: "row", data: { found: "message", number: String(message.number) } },
         h("a", { class: "who", href: `#/c/${message.conversation}/${message.number}`, onclick },
             h("span", { class: "name" },
                 h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(where)), h("time", { class: "when", datetime: message.sentAt }, shortWhenText(message.sentAt))),
                 h("span", { class: "state found" }, h("span", {},
-                    where === author ? words : t.rich("search.line", { author: h("bdi", {}, visible(author)), text: words }))))));
+                    where === author ? words : t.rich("search.line", { author: h("bdi", {}, visible(author)), text: words }))), about)));
 }
+
+/** Names as far as they are held. */
+const nameIn = (people) => (user) => user === credentials.user.id ? credentials.user.displayName : people[user]?.displayName ?? names.of(user) ?? t("row.aMember");

@@ -1,10 +1,12 @@
 // What can be done with a message.
 
-import { button, field, h, icon, toast } from "../dom.js";
+import { button, h, icon, toast } from "../dom.js";
+import { server } from "../features.js";
 import { t } from "../language/texts.js";
 import { outbox } from "../outbox.js";
 import { decoded } from "../state/mentions.js";
-import { reactionsOf, roleOf, stateOf } from "../state/thread.js";
+import { isForwardable, isSelectable, mayDeleteForAll } from "../state/selection.js";
+import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { ask, open } from "./dialogs.js";
 import { showHistory, showInfo, showReactions } from "./message-info.js";
@@ -13,7 +15,7 @@ import { reportUser } from "./report-user.js";
 
 const EMOJI = ["👍", "❤️", "😂", "🎉", "😮", "😢"];
 
-/** `actions` are `{reply(message), edit(message), openThread(number)}` of the thread's page. */
+/** `actions` are `{reply(message), edit(message), select(message), openThread(number)}` of the thread's page. */
 export function showMenu(thread, message, actions) {
     const { state, me } = thread;
     const isMember = stateOf(state, me) === "member";
@@ -23,8 +25,6 @@ export function showMenu(thread, message, actions) {
     const isPinned = Boolean(state.conversation?.pins.includes(message.number));
     const isStarred = Boolean(state.starred[message.number]);
     const { kind } = state.conversation ?? {};
-    const mayManage = isMember && isThere && !message.call
-        && (isOwn || kind === "group" && ["owner", "admin"].includes(roleOf(state, me)));
     const item = (action, name, label, work, style = "quiet") => button({ name, label, class: `item ${style}`, data: { action },
         onclick: () => { dialog.close(); work(); } });
     const dialog = open({ id: "message-menu", "aria-label": t("common.message"), class: "dialog menu" },
@@ -35,19 +35,21 @@ export function showMenu(thread, message, actions) {
             isMember && isThere && isOwn && isText && item("edit", "edit", t("menu.edit"), () => actions.edit(message)),
             isThere && isText && item("forward", "forward", t("menu.forward"), () => forward(thread, message)),
             isThere && message.text && item("copy", "copy", t("common.copy"), () => copy(thread, message)),
+            item("copy-link", "link", t("menu.copyLink"), () => copyText(`${location.origin}/#/c/${thread.id}/${message.number}`)),
             isMember && isThere && item("pin", "pin", isPinned ? t("menu.unpin") : t("menu.pin"), () => attempt(thread.pin(message.number, !isPinned))),
             isThere && item("star", "star", isStarred ? t("menu.removeStar") : t("menu.star"), () => attempt(thread.star(message, !isStarred))),
+            isSelectable(message) && item("select", "check", t("menu.select"), () => actions.select(message)),
             isThere && message.editedAt && item("history", "history", t("info.formerTexts"), () => showHistory(thread, message)),
             isThere && Object.keys(message.reactions ?? {}).length > 0 && item("reactions", "smile", t("menu.whoReacted"), () => showReactions(thread, message)),
             isMember && isOwn && isThere && kind !== "self" && item("info", "info", t("info.readBy"), () => showInfo(thread, message)),
             !isOwn && isThere && item("report", "alert", t("common.report"), () => reportUser({ id: message.author, displayName: thread.nameOf(message.author) },
                 { conversation: thread.id, number: message.number })),
-            mayManage && item("delete-all", "trash", t("menu.deleteForAll"), () => remove(thread, message), "quiet danger-text"),
+            mayDeleteForAll(state, message, me) && item("delete-all", "trash", t("menu.deleteForAll"), () => remove(thread, message), "quiet danger-text"),
             item("delete-me", "trash", t("menu.deleteForMe"), () => attempt(thread.deleteForMe(message)), "quiet danger-text")),
         button({ label: t("common.cancel"), class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
 }
 
-/** The reactions that are usual, and a field for any other. */
+/** The reactions that are usual, and the way to all others. */
 function reactionRow(thread, message, close) {
     const own = new Map(reactionsOf(thread.state, message, thread.me).map((one) => [one.emoji, one.isOwn]));
     const react = (emoji) => {
@@ -74,8 +76,9 @@ async function remove(thread, message) {
     if (sure) await attempt(thread.deleteForAll(message));
 }
 
-async function copy(thread, message) {
-    const { text } = decoded(message.text, (user) => thread.nameOf(user));
+const copy = (thread, message) => copyText(decoded(message.text, (user) => thread.nameOf(user)).text);
+
+async function copyText(text) {
     try {
         await navigator.clipboard.writeText(text);
         toast(t("common.copied"));

@@ -1,6 +1,7 @@
 // What can be done with a conversation as a whole, from its row or its page.
 
 import { button, h, toast } from "../dom.js";
+import { server } from "../features.js";
 import { whenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
@@ -37,6 +38,12 @@ export function showRowMenu(row) {
         h("div", { class: "items" }, rowActions(row).map(({ action, name, label, style = "quiet", run }) =>
             button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } }))),
         button({ label: t("common.cancel"), class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
+}
+
+/** What swiping a row does, towards the start and the end of a line: `{label, run}`. */
+export function rowSwipes(row) {
+    const [away, read] = ["archive", "unread"].map((name) => rowActions(row).find(({ action }) => action === name));
+    return { start: away, end: read };
 }
 
 function mutedText({ muted }) { return muted.until ? t("rowMenu.unmuteFrom", { time: whenText(muted.until) }) : t("rowMenu.unmute"); }

@@ -2,12 +2,13 @@
 
 import { credentials } from "../credentials.js";
 import { h } from "../dom.js";
-import { hasFeature } from "../features.js";
+import { hasFeature, server } from "../features.js";
 import { searchHeld } from "../held-search.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
+import { knownPeople } from "../recent-people.js";
 import { request } from "../requests.js";
 import { excerpt, nameMatches } from "../state/found.js";
 import { archivedRows, listedRows } from "../state/inbox.js";
@@ -22,13 +23,14 @@ const DELAY = 250;
 const LEAST = 2;
 
 export function searchResults() {
-    const filters = messageFilters(() => load(words));
+    const filters = messageFilters(() => load(words), knownPeople);
     const list = h("div", { class: "results" });
     const node = h("div", { id: "search-results", class: "results", hidden: true }, filters.node, list);
     let words = "";
     const said = h("p", { class: "hint", role: "status" });
     let timer;
     let turn = 0;
+    draw();
 
     const section = (title, rows) => rows.length > 0 && [h("h2", { class: "section-title" }, title), h("ul", { class: "rows", "aria-label": title }, rows)];
 
@@ -42,6 +44,7 @@ export function searchResults() {
     const load = async (query) => {
         clearTimeout(timer);
         const mine = ++turn;
+        const isWanted = () => mine === turn;
         // Filters are for messages alone.
         const isNarrowed = !filters.isEmpty;
         const found = { people: [], messages: [], authors: {}, error: undefined };
@@ -51,15 +54,18 @@ export function searchResults() {
             const people = found.people.filter((user) => user.id !== credentials.user.id && !known.has(user.id));
             const parts = [section(t("chats.list"), rows.map((row) => chatRow(row, query))), section(t("people.title"), people.map((user) => personRow(user, query))),
                 section(t(found.isHeld ? "search.held" : "feed.messages"), found.messages.map((one) => foundMessage(one, found.authors)))].filter(Boolean);
-            said.textContent = parts.length > 0 ? "" : !isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query });
+            const nothing = parts.length === 0 && (!isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query }));
+            said.textContent = [nothing, found.isByWords && t("search.wordsAlone")].filter(Boolean).join(" ");
             redraw(list, said, parts);
         };
         const isShort = query.length < LEAST;
-        show(isShort && !isNarrowed);
-        if (isShort && !isNarrowed) return;
+        const isVague = isShort && !filters.areEnough;
+        show(isVague);
+        if (isVague && isNarrowed) said.textContent = t("only.needWords");
+        if (isVague) return;
         const ask = async (work) => { try { await work(); } catch (error) { found.error = error; } };
         await Promise.all([
-            hasFeature("userSearch") && !isNarrowed && realtime.isOnline && ask(async () => { found.people = (await request("users.search", { query })).users; }),
+            hasFeature("userSearch") && !isNarrowed && realtime.isOnline && ask(async () => { found.people = (await request("users.search", { query }, { isWanted })).users; }),
             hasFeature("messageSearch") && ask(async () => {
                 found.isHeld = !realtime.isOnline;
                 const { results, people } = await (found.isHeld ? searchHeld(query, filters.params)
@@ -67,7 +73,7 @@ export function searchResults() {
                 [found.messages, found.authors] = [results, Object.fromEntries(people.map((one) => [one.id, one]))];
             }),
         ]);
-        if (mine === turn) show(true);
+        if (isWanted()) show(true);
     };
 
     return {
@@ -83,6 +89,7 @@ export function searchResults() {
         /** Opens the first that was found. */
         open() { list.querySelector("a, button")?.click(); },
         close() {
+            unsubscribe();
             clearTimeout(timer);
             turn += 1;
         },

@@ -106,6 +106,7 @@ export function showShell(root) {
         removeEventListener("hashchange", navigate);
         removeEventListener("keydown", onkeydown);
         document.title = "Switchboard";
+        markIcon(0);
         unsubscribe.forEach((one) => one());
         page?.close?.();
         stop = () => {};
@@ -141,11 +142,26 @@ function watchOpenCalls(region) {
 function watchUnread(link) {
     const count = h("span", { class: "count", hidden: true, data: { count: "chats" } });
     link.append(count);
+    let shown;
     const show = () => {
         const unread = unreadConversations(inbox.state);
+        const title = unread === 0 ? "Switchboard" : `(${unread}) Switchboard`;
+        if (document.title !== title) document.title = title;
+        // Each message that comes changes the list, and the number seldom.
+        if (unread === shown) return;
+        shown = unread;
+        markIcon(unread);
         count.hidden = unread === 0;
         count.replaceChildren(String(unread), " ", h("span", { class: "unseen" }, t("shell.unread")));
     };
     show();
     return inbox.on("change", show);
+}
+
+/** The icon of the page has a dot while something is unread, and that of an installed app the number. */
+function markIcon(unread) {
+    const link = document.querySelector("link[rel=icon]");
+    const address = unread > 0 ? "/icons/unread.svg" : "/favicon.svg";
+    if (link.getAttribute("href") !== address) link.setAttribute("href", address);
+    navigator.setAppBadge?.(unread).catch(() => {});
 }

@@ -1,12 +1,14 @@
 // The messages that the user has starred, in all conversations: the newest star first.
 
 import { credentials } from "../credentials.js";
-import { button, h, icon, toast } from "../dom.js";
+import { busy, button, h, icon, toast } from "../dom.js";
 import { shortWhenText } from "../format.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
+import { names } from "../names.js";
 import { outbox } from "../outbox.js";
 import { errorMessage } from "../problems.js";
+import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { titleOf } from "./conversation-row.js";
 import { lineOf } from "./message.js";
@@ -19,9 +21,10 @@ const removedStars = () => new Set(outbox.all.filter((one) => one.name === "mess
 export function starredPage() {
     const list = h("ul", { class: "rows", id: "starred", "aria-label": t("starred.title") });
     const empty = h("div", { class: "empty", hidden: true }, icon("star"), h("p", {}, t("starred.empty")));
-    const more = button({ label: t("starred.more"), class: "quiet wide", hidden: true, data: { action: "more-starred" }, onclick: () => load(cursor) });
+    const more = button({ label: t("starred.more"), class: "quiet wide", hidden: true, data: { action: "more-starred" }, onclick: () => busy(more, () => load(cursor)) });
     const people = new Map();
     let cursor;
+    let hasFailed = false;
     let isClosed = false;
 
     /** Profiles of authors: those of the list, and others once. */
@@ -38,7 +41,8 @@ export function starredPage() {
         const { conversation, number, sentAt } = message;
         const known = inbox.row(conversation);
         const title = known ? titleOf(known) : author;
-        const text = h("bdi", {}, lineOf({ me: credentials.user.id, nameOf: () => undefined }, message));
+        const text = h("bdi", {}, lineOf({ me: credentials.user.id, nameOf: (user) => user === credentials.user.id ? credentials.user.displayName
+            : names.of(user) ?? t("row.aMember") }, message));
         const node = h("li", { class: "row", data: { conversation, number: String(number) } },
             h("a", { class: "who", href: `#/c/${conversation}/${number}` }, h("span", { class: "name" },
                 h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(title)), h("time", { class: "when", datetime: sentAt }, shortWhenText(sentAt))),
@@ -56,6 +60,7 @@ export function starredPage() {
         } catch (error) { toast(errorMessage(error), { error: true }); }
     };
     const load = async (from) => {
+        hasFailed = false;
         try {
             const removed = removedStars();
             const page = await request("messages.starred", from ? { cursor: from } : {});
@@ -65,13 +70,21 @@ export function starredPage() {
             cursor = page.nextCursor;
             more.hidden = !cursor;
             empty.hidden = list.children.length > 0 || !more.hidden;
-        } catch (error) { if (!isClosed) toast(errorMessage(error), { error: true }); }
+        } catch (error) {
+            if (isClosed) return;
+            hasFailed = !from;
+            toast(errorMessage(error), { error: true });
+        }
     };
     const heading = h("h1", { tabindex: "-1" }, t("starred.title"));
+    const unsubscribe = realtime.on("state", (now) => { if (now === "online" && hasFailed) load(); });
     load();
     return {
         node: h("div", { class: "page chat-page" }, h("div", { class: "page-head" },
             h("a", { class: "back", href: "#/chats", "aria-label": t("chats.list") }, icon("back")), heading), h("div", { class: "results" }, list), empty, more),
-        close() { isClosed = true; },
+        close() {
+            isClosed = true;
+            unsubscribe();
+        },
     };
 }

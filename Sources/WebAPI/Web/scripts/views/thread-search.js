@@ -6,7 +6,7 @@ import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
-import { open } from "./dialogs.js";
+import { closeButton, open } from "./dialogs.js";
 import { foundMessage } from "./found-message.js";
 import { redraw } from "./keyed.js";
 import { messageFilters } from "./message-filters.js";
@@ -22,14 +22,14 @@ export function openThreadSearch(thread, show) {
     const more = button({ label: t("threadSearch.more"), class: "quiet wide", hidden: true, data: { action: "more-found" }, onclick: () => load(cursor) });
     const input = h("input", { id: "thread-search-words", type: "search", placeholder: t("threadSearch.words"), "aria-label": t("threadSearch.words"), autocomplete: "off",
         spellcheck: "false", enterkeyhint: "search", oninput: () => later() });
-    const filters = messageFilters(() => load());
+    const filters = messageFilters(() => load(), async () => Object.values(thread.state.people));
     const form = h("form", { role: "search", class: "search", onsubmit: (event) => {
         event.preventDefault();
         list.querySelector("a")?.click();
     } }, input);
     const dialog = open({ id: "thread-search", "aria-labelledby": "thread-search-title", class: "dialog picker" },
         h("h2", { id: "thread-search-title" }, t("threadSearch.title")), form, filters.node, h("div", { class: "results found-list" }, said, list, more),
-        button({ label: t("common.close"), class: "wide quiet", onclick: () => dialog.close() }));
+        closeButton(() => dialog.close()));
     let timer;
     let turn = 0;
     let cursor;
@@ -49,12 +49,13 @@ export function openThreadSearch(thread, show) {
         const isEmpty = filters.isEmpty && query.length < LEAST;
         if (!after) said.textContent = isEmpty ? "" : t("search.searching");
         let page = { results: [], people: [] };
-        try { if (!isEmpty) page = await ask(query, after); } catch (error) {
+        try { if (!isEmpty) page = await ask(query, after, () => mine === turn); } catch (error) {
             if (mine === turn) said.textContent = errorMessage(error);
             return;
         }
         if (mine !== turn || !dialog.open) return;
-        found = after ? [...found, ...page.results] : page.results;
+        const before = after && !page.isWhole ? found : [];
+        found = [...before, ...page.results];
         cursor = page.nextCursor;
         more.hidden = !cursor;
         authors = { ...authors, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
@@ -64,11 +65,14 @@ export function openThreadSearch(thread, show) {
             dialog.close();
             show(one.message.number);
         } })));
+        // The button may be gone: the first of what is new is gone on with.
+        if (after) list.children[before.length]?.querySelector("a").focus();
     };
-    const ask = (query, after) => {
+    /** What is held on this device is one page, which `isWhole`. */
+    const ask = async (query, after, isWanted) => {
         const params = { ...(query.length >= LEAST && { query }), ...filters.params };
-        return realtime.isOnline ? request("messages.search", { conversation: thread.id, ...params, ...(after && { cursor: after }) })
-            : searchHeld(query, { ...filters.params, conversation: thread.id });
+        return realtime.isOnline ? request("messages.search", { conversation: thread.id, ...params, ...(after && { cursor: after }) }, { isWanted })
+            : { ...await searchHeld(query, { ...filters.params, conversation: thread.id }), isWhole: true };
     };
     dialog.addEventListener("close", () => {
         clearTimeout(timer);

@@ -52,7 +52,10 @@ export function threadPage(id, number, isThread) {
         /** A key that was pressed on a message. */
         key: (key, wanted) => {
             const message = messageOf(thread.state, wanted);
-            if (!message || message.deletedAt || message.notice || writing.node.hidden) return;
+            if (!message || message.deletedAt || message.notice || selection.isOn) return;
+            if (key === "t" && thread.translations.isOffered(message)) translate(thread, [message]);
+            if (key === "x" && thread.hints.isOffered(message)) explain(thread, message);
+            if (key === "t" || key === "x" || writing.node.hidden) return;
             if (key === "r") writing.reply(message);
             else if (message.author === thread.me && message.kind === "text") writing.edit(message);
         },
@@ -66,8 +69,9 @@ export function threadPage(id, number, isThread) {
     const typing = h("p", { id: "typing", class: "hint", role: "status" });
     const notice = h("div", { class: "thread-notice" });
     const absent = h("div", { class: "empty absent-thread", role: "status" });
-    const node = h("div", { class: "thread" }, head.node, pins.node, absent, feed.node,
-        h("div", { class: "thread-foot" }, typing, notice, later.node, writing.node));
+    const node = h("div", { class: "thread" }, head.node, selection.head, pins.node, absent, feed.node,
+        h("div", { class: "thread-foot" }, typing, notice, later.node, writing.node, selection.bar));
+    selection.watch(feed.node);
 
     const draw = () => {
         if (!node.isConnected) return;
@@ -177,6 +181,7 @@ export function threadPage(id, number, isThread) {
             removeEventListener("keydown", onkeydown);
             schedule.cancel();
             unsubscribe.forEach((one) => one());
+            selection.close();
             writing.close();
             feed.close();
             head.close();

@@ -1,7 +1,7 @@
 // The sound of a voice message in a thread: playing it, seeking, and its transcript.
 
 import { busy, button, h, icon, toast } from "../dom.js";
-import { clockText, firstName } from "../format.js";
+import { clockText, firstName, numberText } from "../format.js";
 import { t } from "../language/texts.js";
 import { Player } from "../player.js";
 import { errorMessage } from "../problems.js";
@@ -20,16 +20,24 @@ export function voiceSound(thread, message) {
         data: { action: "play" }, onclick: () => player.toggle() });
     const wave = waveform({ values: voice.waveform, duration: player.duration,
         label: labelOf("position"), seek: (seconds) => player.seek(seconds) });
+    const faster = h("button", { type: "button", class: "quiet speed", data: { action: "voice-speed" }, onclick: changeSpeed });
+    const showSpeed = () => {
+        const text = t("voice.times", { speed: numberText(speed(), Number.isInteger(speed()) ? 0 : 1) });
+        faster.textContent = text;
+        for (const attribute of ["aria-label", "title"]) faster.setAttribute(attribute, t("voice.speed", { speed: text }));
+    };
+    showSpeed();
+    const unsubscribe = preferences.on("voiceSpeed", showSpeed);
     const clock = h("span", { class: "clock" }, length);
     const transcriptNode = h("div", { class: "transcript", hidden: true });
     const node = h("div", { class: "voice", data: { state: "paused" } },
         play, h("div", { class: "sound" }, wave.node, h("p", { class: "state" }, clock,
-            !voice.file && h("span", { class: "hint" }, t("voice.noAudio")))), transcriptNode);
+            !voice.file && h("span", { class: "hint" }, t("voice.noAudio")))), voice.file && faster, transcriptNode);
 
     const again = button({ label: t("common.tryAgain"), class: "quiet small", data: { action: "transcribe" },
         onclick: () => busy(again, () => thread.transcribe(message), (error) => toast(errorMessage(error), { error: true })) });
     /** Shows the transcript, or why there is none, and whether it is new to the user. */
-    const update = ({ voice: { transcript } }, isListened) => {
+    const update = ({ voice: { transcript }, language }, isListened) => {
         node.dataset.listened = String(isOwn || isListened);
         transcriptNode.hidden = !transcript;
         if (!transcript) return;
@@ -54,5 +62,8 @@ export function voiceSound(thread, message) {
         for (const attribute of ["aria-label", "title"]) play.setAttribute(attribute, label);
     });
     player.on("problem", (error) => toast(errorMessage(error), { error: true }));
-    return { node, file: voice.file, update, close: () => player.close() };
+    return { node, file: voice.file, update, close() {
+        unsubscribe();
+        player.close();
+    } };
 }
