@@ -105,8 +105,6 @@ def message_menus(stage):
     ann.click(f"#message-{stage.root} [data-action=message-menu]")
     ann.find("#message-menu")
     yield "message-menu"
-    ann.click("#message-menu [data-action=other-emoji]")
-    yield "reactions-picker"
     ann.click("#message-menu [data-action=reactions]")
     ann.find("#message-reactions")
     yield "reactions"
@@ -128,6 +126,49 @@ def message_menus(stage):
     yield "delete"
 
 
+def selecting(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.mine)
+    menu(ann, stage.mine, "select")
+    ann.driver.execute_script("document.querySelector('#message-' + arguments[0]).click()", stage.code)
+    ann.says(".selection-count", "2" if stage.direction == "ltr" else "")
+    yield "selecting"
+    ann.click("[data-action=delete-selected]")
+    ann.find("#ask [data-choice=me]")
+    yield "delete-selected"
+    stage.escape()
+    stage.escape()
+    ann.gone(".selection-bar")
+
+
+def emoji(stage):
+    ann = stage.ann
+    open_chat(ann, stage.group, stage.root)
+    ann.click(f"#message-{stage.root} [data-action=react-other]")
+    ann.find("#emoji-grid .emoji")
+    ann.click("#emoji-picker [data-action=tones]")
+    yield "emoji-of-a-message"
+    stage.escape()
+    ann.click("#composer [data-action=emoji]")
+    ann.find("#emoji-grid .emoji")
+    yield "emoji"
+    ann.click("#emoji-picker .emoji-groups [data-group=travel]")
+    ann.find("#emoji-grid [data-group=travel] .emoji")
+    yield "emoji-travel"
+    ann.find("#emoji-search").send_keys("heart")
+    ann.find("#emoji-grid [data-group=found] .emoji")
+    yield "emoji-found"
+    ann.find("#emoji-search").send_keys(Keys.CONTROL, "a", Keys.NULL, "999")
+    ann.gone("#emoji-grid .emoji")
+    yield "emoji-nothing"
+    ann.click("#emoji-picker [data-action=close]")
+    ann.find("#write").send_keys(":+1")
+    ann.find(".completions [role=option]")
+    yield "emoji-completed"
+    ann.find("#write").clear()
+    ann.find("#write").send_keys("a", Keys.BACKSPACE)
+
+
 def replies(stage):
     ann = stage.ann
     open_chat(ann, stage.group, stage.root)
@@ -147,7 +188,7 @@ def writing(stage):
     yield "editing"
     ann.find("#write").send_keys(Keys.ESCAPE)
     ann.find("#write").send_keys(stage.words["hello"], " @")
-    ann.find(".mention-list [role=option]")
+    ann.find(".completions [role=option]")
     yield "mentions"
     ann.find("#write").send_keys(Keys.BACKSPACE)
     ann.click("[data-action=send-later]")
@@ -237,6 +278,6 @@ def new_chat(stage):
 
 
 SCREENS = [
-    chats, row_menus, search, thread_search, archive, starred, switcher, group, message_menus, replies, writing, pins,
-    recording, details, other_threads, new_chat,
+    chats, row_menus, search, thread_search, archive, starred, switcher, group, message_menus, selecting, emoji,
+    replies, writing, pins, recording, details, other_threads, new_chat,
 ]  # fmt: skip

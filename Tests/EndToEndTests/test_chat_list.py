@@ -90,7 +90,7 @@ def test_mentions_are_completed_and_counted(chatters, apis, group):
     ben.go("chats")
     open_chat(ann, group)
     ann.find("#write").send_keys("Hi @br")
-    ann.says(".mention-list [aria-selected=true]", "Ben Brook")
+    ann.says(".completions [aria-selected=true]", "Ben Brook")
     ann.press(Keys.ENTER)
     assert ann.draft() == "Hi @Ben Brook "
     ann.press(Keys.ENTER)

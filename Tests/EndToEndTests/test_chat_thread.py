@@ -4,7 +4,7 @@ for the whole file; each test has a group of their own, which is made over REST.
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
-from switchboard_tests.browsers.chats import menu, open_chat, row, shows, texts, write
+from switchboard_tests.browsers.chats import menu, open_chat, react, row, shows, texts, write
 
 # Where a message is, in pixels from the top of the list, and how much is below the screen.
 LOCATION = """
@@ -151,6 +151,29 @@ def test_the_link_of_a_message_and_typing_anywhere(chatters, apis, group):
     ann.find("#chat-search").send_keys("y")
     assert ann.draft() == ""
     ann.find("#chat-search").send_keys(Keys.BACKSPACE)
+
+
+def test_only_new_messages_of_others_are_announced(chatters, apis, group):
+    """To who listens to the page: not what one writes, nor what becomes of messages that were there."""
+    ann, _ = chatters
+    own, other = apis
+    open_chat(ann, group)
+    ann.find("#write")
+    said = "return document.getElementById('announcer').textContent"
+    number = other.say(group, "can you hear me")
+    announced = f"{other.name}: can you hear me"
+    ann.browser.wait("the announcement", lambda: ann.driver.execute_script(said) == announced)
+    path = f"/v1/conversations/{group}/messages/{number}"
+    version = other.ask("GET", path)["message"]["textVersion"]
+    other.ask("PATCH", path, {"text": "can you see me", "textVersion": version})
+    ann.says(f"#message-{number} .text", "can you see me")
+    own.ask("PUT", f"{path}/reactions/%F0%9F%91%8D")
+    ann.find(f"#message-{number} .reaction")
+    write(ann, "yes")
+    shows(ann, "can you see me", "yes")
+    assert ann.driver.execute_script(said) == announced
+
+
 def test_a_reply_leads_to_its_origin_and_back(chatters, apis, group):
     _, ben = chatters
     origin = apis[0].say(group, "the origin")
@@ -208,9 +231,7 @@ def test_pinning_starring_and_reacting(chatters, apis, group):
     ben.find(f"#message-{first}")
     menu(ben, first, "star")
     ben.find(f"#message-{first} .starred")
-    ben.click(f"#message-{first} [data-action=message-menu]")
-    ben.click("#message-menu [data-action=other-emoji]")
-    ben.find("#field-emoji").send_keys("\u2603", Keys.ENTER)
+    react(ben, first, "🎉")
     ann.says(f"#message-{first} .reaction", "1")
     menu(ann, first, "reactions")
     ann.says("#message-reactions .row", "Ben Brook")

@@ -49,7 +49,9 @@ def test_screen(screen, stage, request):
 # A desk whose page is shown at twice the size has half of the room.
 ZOOMED = (640, 400)
 OTHERS = [
-    looks_chats.chats, looks_chats.details, looks_chats.writing, looks_chats.other_threads, looks_people.settings,
+    looks_chats.chats, looks_chats.details, looks_chats.emoji, looks_chats.writing, looks_chats.other_threads,
+    looks_chats.thread_search, looks_chats.selecting, looks_chats.message_menus, looks_people.settings,
+    looks_failures.nothing,
 ]  # fmt: skip
 
 

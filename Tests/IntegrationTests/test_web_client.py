@@ -13,8 +13,9 @@ from switchboard_tests.server import HTTP, ROOT
 from switchboard_tests.waiting import TIMEOUT
 
 WEB = ROOT / "Sources/WebAPI/Web"
-# What a first visit downloads at most, compressed.
+# What a first visit downloads at most, compressed, and what the emoji do.
 MAX_BYTES = 200_000
+MAX_EMOJI_BYTES = 30_000
 
 
 def assets(page: str) -> list[str]:
@@ -67,6 +68,14 @@ def test_script_and_styles_are_kept_for_ever(server, page):
         assert missing.headers["cache-control"] in ("no-store", "no-cache")
 
 
+def test_emoji_are_one_small_file_with_its_licence(server):
+    script = next(one for one in assets(HTTP.get(server.url + "/").text) if one.endswith(".js"))
+    [path] = set(re.findall(r"/emoji/en-[0-9a-f]{12}\.json", HTTP.get(server.url + script).text))
+    body, headers = sent(server.url + path)
+    assert len(body) < MAX_EMOJI_BYTES and headers["content-type"] == "application/json"
+    assert headers["cache-control"] == "public, max-age=31536000, immutable"
+    licence = HTTP.get(server.url + HTTP.get(server.url + path).json()["licence"])
+    assert licence.headers["content-type"].startswith("text/plain") and "Unicode, Inc." in licence.text
 
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

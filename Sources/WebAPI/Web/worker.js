@@ -1,16 +1,16 @@
 // The service worker: keeps one build of the web client, so that the page opens at once, and without a network too.
 //
-// Everything that a page loads is in two files beside it, and in the catalogue of its language, which it loads as it
-// starts. So a new build replaces the old one as soon as it is complete: pages that are open go on with what they have,
-// and are told.
+// Everything that a page loads is in two files beside it, in the catalogue of its language, which it loads as it starts,
+// and in the emoji, which it loads when one is to be chosen. So a new build replaces the old one as soon as it is
+// complete: pages that are open go on with what they have, and are told.
 //
-// `Scripts/web` sets BUILD, the name of the build, FILES, the paths of what the page loads, and CATALOGUES. A folder of
-// plain modules has no builds: there this worker removes itself and what earlier ones kept.
+// `Scripts/web` sets BUILD, the name of the build, FILES, the paths of what the page loads, CATALOGUES and EMOJI. A folder
+// of plain modules has no builds: there this worker removes itself and what earlier ones kept.
 
 const build = typeof BUILD === "undefined" ? undefined : BUILD;
 const files = typeof FILES === "undefined" ? [] : FILES;
-/** By the tag of a language, the path of its catalogue: kept once it was loaded. */
-const catalogues = typeof CATALOGUES === "undefined" ? {} : CATALOGUES;
+/** The paths of catalogues and emoji, a language each: kept once they were loaded. */
+const later = [...Object.values(typeof CATALOGUES === "undefined" ? {} : CATALOGUES), ...Object.values(typeof EMOJI === "undefined" ? {} : EMOJI)];
 const PREFIX = "build ";
 
 addEventListener("install", (event) => { event.waitUntil(install()); });
@@ -20,7 +20,7 @@ addEventListener("fetch", (event) => {
     if (event.request.method !== "GET" || origin !== location.origin) return;
     if (!build) return;
     if (pathname === "/" || files.includes(pathname)) event.respondWith(answer(event.request, pathname));
-    else if (Object.values(catalogues).includes(pathname)) event.respondWith(answerKept(event.request, pathname));
+    else if (later.includes(pathname)) event.respondWith(answerKept(event.request, pathname));
 });
 
 addEventListener("message", (event) => {
@@ -36,7 +36,7 @@ globalThis.switchboard = { openNotification };
 async function install() {
     if (build) {
         const cache = await caches.open(PREFIX + build);
-        await cache.addAll([...files, ...await keptCatalogues()]);
+        await cache.addAll([...files, ...await keptLater()]);
         const page = await fetch("/", { cache: "no-cache" });
         // The server may have got another build since it sent this script: then that one's worker is installed next.
         if (!page.ok || !(await page.clone().text()).includes(`content="${build}"`)) {
@@ -48,13 +48,15 @@ async function install() {
     await skipWaiting();
 }
 
-/** The catalogues of this build in the languages that an earlier one has kept. */
-async function keptCatalogues() {
+/** The catalogues and emoji of this build in the languages that an earlier one has kept. */
+async function keptLater() {
     const names = (await caches.keys()).filter((name) => name.startsWith(PREFIX));
     const requests = (await Promise.all(names.map(async (name) => (await caches.open(name)).keys()))).flat();
-    const tags = requests.map(({ url }) => /\/catalogues\/([\w-]+)-[0-9a-f]{12}\.json$/.exec(url)?.[1]);
-    return [...new Set(tags)].map((tag) => catalogues[tag]).filter(Boolean);
+    const kept = new Set(requests.map(({ url }) => unhashed(new URL(url).pathname)));
+    return later.filter((path) => kept.has(unhashed(path)));
 }
+
+const unhashed = (path) => path.replace(/-[0-9a-f]{12}(?=\.json$)/, "");
 
 async function activate() {
     for (const name of await caches.keys()) {

@@ -142,6 +142,9 @@ for (const [kind, is, isNot] of [
     [".nav-link", "[aria-current]", ":not([aria-current])"],
     [".chat-row .who", "[aria-current]", ":not([aria-current])"],
     [".filter", "[aria-pressed=true]", "[aria-pressed=false]"],
+    [".filter", "[aria-expanded=true]", "[aria-expanded=false], .filter[aria-pressed=false]"],
+    [".emoji-tones button", "[aria-pressed=true]", "[aria-pressed=false]"],
+    [".select-box", "[aria-checked=true] .icon", "[aria-checked=false] .icon"],
     [".reaction", "[aria-pressed=true]", "[aria-pressed=false]"],
     ["[role=option]", "[aria-selected=true]", "[aria-selected=false]"], [".switch", ":checked", ":not(:checked)"],
 ]) {

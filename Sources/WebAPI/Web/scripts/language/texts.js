@@ -10,6 +10,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 // Strong characters of either direction, and what keeps a text that runs the other way from moving its surroundings.
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const LEFT_TO_RIGHT = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const [NUMBER, PLURAL, LIST] = [{}, {}, { type: "conjunction" }];
 const [ISOLATE, END] = ["\u2068", "\u2069"];
 
 /** The text of a key, such as `composer.placeholder`, with values for its placeholders. Numbers are written as the language does. */
@@ -25,12 +26,12 @@ t.rich = (key, values) => parts(key, values).map((part) => "text" in part ? part
 export const hasText = (key) => entryOf(english, key) !== undefined;
 
 /** Names or other parts as a list: `Ann, Ben and Cem`. */
-export const listText = (items) => format(Intl.ListFormat, { type: "conjunction" }, listLocale()).format(items);
+export const listText = (items) => format(Intl.ListFormat, LIST, listLocale()).format(items);
 
 /** The same with nodes among the items: a list of texts and nodes. */
 export function listNodes(items) {
     const indexes = items.map((_, index) => String(index));
-    return format(Intl.ListFormat, { type: "conjunction" }, listLocale()).formatToParts(indexes)
+    return format(Intl.ListFormat, LIST, listLocale()).formatToParts(indexes)
         .flatMap(({ type, value }) => type === "element" ? items[Number(value)] : [value]);
 }
 

@@ -9,7 +9,9 @@ import { isEmpty } from "../state/drafts.js";
 import { preferences } from "../preferences.js";
 import { heldMessages, lastEditable, messageOf, othersIn } from "../state/thread.js";
 import { attempt } from "./attempt.js";
-import { mentionList } from "./mention-list.js";
+import { completionList } from "./completion-list.js";
+import { emojiCompletion, mentionCompletion } from "./completions.js";
+import { openEmojiPicker } from "./emoji-picker.js";
 import { quote } from "./message.js";
 import { sendLater } from "./scheduled.js";
 import { voiceComposer } from "./voice-composer.js";
@@ -33,9 +35,9 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const submit = button({ name: "send", label: t("composer.send"), bare: true, class: "round primary", type: "submit" });
     const later = button({ name: "clock", label: t("composer.sendLater"), bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
     const about = h("div", { class: "about", hidden: true });
-    const list = mentionList(field, {
-        people: () => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
-            : othersIn(thread.state, thread.me),
+    const list = completionList(field, {
+        sources: [mentionCompletion(() => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
+            : othersIn(thread.state, thread.me)), emojiCompletion()],
         insert: ({ text, caret, mention }) => {
             setText(text, mention ? [...mentions, mention] : mentions);
             field.setSelectionRange(caret, caret);
@@ -49,6 +51,12 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         field.value = text;
         mentions = next;
         grow();
+    };
+    /** Where the caret is. */
+    const insertEmoji = (text) => {
+        field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+        noteInput();
+        if (!document.querySelector("dialog.emoji-picker[open]")) field.focus();
     };
     /** For browsers that do not size a field by its content. */
     const grow = () => {

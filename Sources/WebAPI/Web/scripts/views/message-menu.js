@@ -9,6 +9,7 @@ import { isForwardable, isSelectable, mayDeleteForAll } from "../state/selection
 import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
 import { ask, open } from "./dialogs.js";
+import { openEmojiPicker } from "./emoji-picker.js";
 import { showHistory, showInfo, showReactions } from "./message-info.js";
 import { pickConversations } from "./conversation-picker.js";
 import { reportUser } from "./report-user.js";
@@ -56,18 +57,22 @@ function reactionRow(thread, message, close) {
         close();
         attempt(thread.react(message, emoji, !own.get(emoji)));
     };
-    const other = h("form", { class: "other-emoji", hidden: true, onsubmit: (event) => {
-        event.preventDefault();
-        const emoji = other.elements.emoji.value.trim();
-        if (emoji) react(emoji);
-    } }, field({ label: t("menu.anotherEmoji"), name: "emoji", maxlength: "20", autocomplete: "off", required: true }),
-    h("button", { type: "submit", class: "soft", data: { action: "react-other" } }, t("menu.react")));
-    return h("div", { class: "react" },
-        h("div", { class: "emoji-row", role: "group", "aria-label": t("menu.react") }, EMOJI.map((emoji) =>
-            h("button", { type: "button", class: "round", "aria-label": t("menu.reactWith", { emoji }), "aria-pressed": String(own.get(emoji) ?? false),
-                data: { react: emoji }, onclick: () => react(emoji) }, emoji)),
-        h("button", { type: "button", class: "round quiet", "aria-label": t("menu.anotherEmoji"), title: t("menu.anotherEmoji"), data: { action: "other-emoji" },
-            onclick: () => { other.hidden = !other.hidden; if (!other.hidden) other.elements.emoji.focus(); } }, icon("smile"))), other);
+    return h("div", { class: "emoji-row", role: "group", "aria-label": t("menu.react") }, EMOJI.map((emoji) =>
+        h("button", { type: "button", class: "round", "aria-label": t("menu.reactWith", { emoji }), "aria-pressed": String(own.get(emoji) ?? false),
+            data: { react: emoji }, onclick: () => react(emoji) }, emoji)),
+    h("button", { type: "button", class: "round quiet", "aria-label": t("menu.anotherEmoji"), title: t("menu.anotherEmoji"), data: { action: "other-emoji" },
+        onclick: () => {
+            close();
+            pickReaction(thread, message);
+        } }, icon("smile")));
+}
+
+/** Reacts with any emoji, or takes the reaction back. */
+export function pickReaction(thread, message, anchor = document.querySelector(`#message-${message.number} .bubble`)) {
+    openEmojiPicker({ anchor, pick: (text) => {
+        const known = reactionsOf(thread.state, messageOf(thread.state, message.number) ?? message, thread.me).find((one) => one.emoji === text);
+        attempt(thread.react(message, text, !known?.isOwn));
+    } });
 }
 
 async function remove(thread, message) {

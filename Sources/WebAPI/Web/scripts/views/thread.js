@@ -35,6 +35,10 @@ import { openThreadSearch } from "./thread-search.js";
 export function threadPage(id, number, isThread) {
     const thread = new Thread(id);
     let refusal;
+    const selection = messageSelection(thread, () => {
+        node.dataset.selecting = String(selection.isOn);
+        feed.draw();
+    });
 
     const show = async (wanted) => {
         let isFound = false;
@@ -45,6 +49,7 @@ export function threadPage(id, number, isThread) {
     const actions = {
         outgoingMenu: (one) => showOutgoingMenu(thread, one, writing.edit),
         menu: (message) => showMenu(thread, message, actions),
+        react: (message, anchor) => pickReaction(thread, message, anchor),
         reply: (message) => writing.reply(message),
         edit: (message) => writing.edit(message),
         openThread: (root) => openReplies(thread, root, show),
