@@ -147,7 +147,8 @@ let package = Package(
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
         module("Adapters", "Bus", ["Model"]),
         module(
-            "Adapters", "Providers", ["Wire", "Webhooks", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, crypto]),
+            "Adapters", "Providers",
+            ["Wire", "Webhooks", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, crypto]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -168,7 +169,7 @@ let package = Package(
         module(
             "Hosts", "Transcription",
             [
-                "Wire", "RTP", "Audio", "Webhooks", "Providers", "CSpawn", crypto, metrics, deque,
+                "Wire", "RTP", "Audio", "Webhooks", "Providers", crypto, metrics, deque,
             ]),
 
         // Services: what the product does over time, on the hosts and below the API.
@@ -227,7 +228,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Model", "Wire"], path: "Tests/Support", swiftSettings: strict),
         // An HTTP server with a script, for tests of clients.
         .target(
-            name: "HTTPTestSupport", dependencies: [nioCore, nioPosix, nioHTTP1], path: "Tests/HTTPSupport",
+            name: "HTTPTestSupport", dependencies: [nioCore, nioPosix, nioHTTP1, nioSSL], path: "Tests/HTTPSupport",
             swiftSettings: strict),
 
         tests("WireTests", ["Wire"]),
@@ -287,7 +288,9 @@ let package = Package(
                 "SDP", "SecureMedia", "Wire",
             ]),
         tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
-        tests("ScenarioTests", ["SwitchboardClient", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
+        tests(
+            "ScenarioTests",
+            ["SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
         tests(
@@ -298,8 +301,8 @@ let package = Package(
         tests(
             "StreamTests",
             [
-                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Messaging", "Model", "Realtime", "Services",
-                "Storage", "Tokens", "Wire", nioCore, nioPosix,
+                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Messaging", "Model",
+                "Realtime", "Services", "Storage", "Tokens", "Wire", nioCore, nioPosix, logging,
             ]),
         tests(
             "FriendsTests",
@@ -321,7 +324,9 @@ let package = Package(
         tests(
             "TranscriptionTests",
             ["TestSupport", "HTTPTestSupport", "Transcription", "Providers", "Audio", "RTP", "Wire", crypto, nioHTTP1]),
-        tests("ProvidersTests", ["HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1]),
+        tests(
+            "ProvidersTests",
+            ["TestSupport", "HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1, nioSSL]),
         tests(
             "RealtimeTests",
             [

@@ -2,6 +2,7 @@ internal import Foundation
 internal import NIOCore
 package import NIOHTTP1
 internal import NIOPosix
+package import NIOSSL
 internal import Synchronization
 
 /// A real HTTP server on loopback with a script, also for misbehaviour.
@@ -10,6 +11,8 @@ package final class ScriptedServer: Sendable {
         package var path: String
         package var headers: HTTPHeaders
         package var body: [UInt8]
+        /// The client's port, which tells its connections apart.
+        package var port: Int
 
         /// A field of a form, as bytes.
         package func field(_ name: String) -> [UInt8]? {
@@ -30,6 +33,8 @@ package final class ScriptedServer: Sendable {
 
     package enum Reply: Sendable {
         case response(Int, String, [(String, String)] = [])
+        /// One piece after the other, each when `before` has returned, which is given its index.
+        case pieces([String], [(String, String)], before: @Sendable (Int) async -> Void)
         /// Nothing, and the connection stays open.
         case hang
         /// A beginning, and then a byte now and then, without an end.
@@ -50,20 +55,27 @@ package final class ScriptedServer: Sendable {
     package var requests: [Request] { seen.withLock { $0 } }
 
     /// Runs `body` with the server's address, such as `http://127.0.0.1:4711`.
+    ///
+    /// - Parameter encryption: for a server with TLS.
     package static func run<Result>(
-        _ script: @escaping Script, _ body: (String, ScriptedServer) async throws -> Result
+        encryption: NIOSSLContext? = nil, _ script: @escaping Script,
+        _ body: (String, ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let server = ScriptedServer(script)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let encryption {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: encryption))
+                    }
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
                     try channel.pipeline.syncOperations.addHandler(Handler(server))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
         do {
-            let result = try await body("http://127.0.0.1:\(channel.localAddress?.port ?? 0)", server)
+            let scheme = encryption == nil ? "http" : "https"
+            let result = try await body("\(scheme)://127.0.0.1:\(channel.localAddress?.port ?? 0)", server)
             try await channel.close().get()
             return result
         } catch {
@@ -81,13 +93,15 @@ package final class ScriptedServer: Sendable {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
         private let server: ScriptedServer
-        private var request = Request(path: "", headers: [:], body: [])
+        private var request = Request(path: "", headers: [:], body: [], port: 0)
 
         init(_ server: ScriptedServer) { self.server = server }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head(let head): request = Request(path: head.uri, headers: head.headers, body: [])
+            case .head(let head):
+                request = Request(
+                    path: head.uri, headers: head.headers, body: [], port: context.remoteAddress?.port ?? 0)
             case .body(let part): request.body += part.readableBytesView
             case .end:
                 server.serve(request, context.channel)
@@ -112,6 +126,13 @@ package final class ScriptedServer: Sendable {
         case .response(let status, let body, let headers):
             try await begin(status, headers + [("Content-Length", "\(body.utf8.count)")])
             try await send(.body(.byteBuffer(ByteBuffer(string: body))))
+            try await send(.end(nil))
+        case .pieces(let pieces, let headers, let before):
+            try await begin(200, headers)
+            for (index, piece) in pieces.enumerated() {
+                await before(index)
+                try await send(.body(.byteBuffer(ByteBuffer(string: piece))))
+            }
             try await send(.end(nil))
         case .hang: break
         case .hangUp: try await channel.close().get()

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Providers
 import TestSupport
 import Testing
 

@@ -10,7 +10,7 @@ package final class ProviderClient: Sendable {
     package struct Response: Sendable {
         package var status: Int
         package var body: [UInt8]
-        /// From `Retry-After` in seconds, at most a day.
+        /// When the service accepts requests again, as `RetryTime` reads it.
         package var retryAfter: Duration?
     }
 
@@ -28,8 +28,7 @@ package final class ProviderClient: Sendable {
 
     private let client: HTTPClient
 
-    /// - Parameter addresses: the addresses of host names, instead of the resolver's.
-    package init(addresses: [String: String] = [:]) {
+    package init() {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
@@ -37,7 +36,6 @@ package final class ProviderClient: Sendable {
         // A refused connection fails at once: the queue decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-        configuration.dnsOverride = addresses
         client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }
 
@@ -49,10 +47,47 @@ package final class ProviderClient: Sendable {
     ) async throws(ProviderFailure) -> Response {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
+        request.body = .bytes(ByteBuffer(bytes: body))
+        return try await send(request, headers, maxResponseSize, excess, deadline)
+    }
+
+    package func get(
+        _ url: String, headers: [(String, String)], maxResponseSize: Int, deadline: ContinuousClock.Instant
+    ) async throws(ProviderFailure) -> Response {
+        try await send(HTTPClientRequest(url: url), headers, maxResponseSize, .rejected, deadline)
+    }
+
+    /// As `post`, of a successful response whose body is read while it comes.
+    ///
+    /// - Parameters:
+    ///   - idle: the longest that a response may say nothing.
+    ///   - read: takes each part of the body. Throwing ends the exchange.
+    /// - Returns: the response; of a successful one without its body.
+    package func post(
+        _ body: [UInt8], to url: String, headers: [(String, String)], maxResponseSize: Int, idle: Duration,
+        deadline: ContinuousClock.Instant, read: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws(ProviderFailure) -> Response {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let prepared = Self.prepared(request, headers)
+        return try await Deadline.race(deadline) { () async throws(ProviderFailure) in
+            try await self.exchange(prepared, maxResponseSize, idle, read)
+        }
+    }
+
+    private static func prepared(_ request: HTTPClientRequest, _ headers: [(String, String)]) -> HTTPClientRequest {
+        var request = request
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.headers.replaceOrAdd(name: "User-Agent", value: "Switchboard")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        let prepared = request
+        return request
+    }
+
+    private func send(
+        _ request: HTTPClientRequest, _ headers: [(String, String)], _ maxResponseSize: Int, _ excess: Excess,
+        _ deadline: ContinuousClock.Instant
+    ) async throws(ProviderFailure) -> Response {
+        let prepared = Self.prepared(request, headers)
         // The closure holds this object, whose end would cancel the request.
         return try await Deadline.race(deadline) { () async throws(ProviderFailure) in
             try await self.exchange(prepared, maxResponseSize, excess)
@@ -78,20 +113,50 @@ package final class ProviderClient: Sendable {
                 }
                 body += part.readableBytesView
             }
-            let retryAfter = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
             return Response(
                 status: Int(response.status.code), body: body,
-                retryAfter: retryAfter.flatMap { (0...86_400).contains($0) ? .seconds($0) : nil })
-        } catch let failure as ProviderFailure {
-            throw failure
-        } catch is CancellationError {
-            throw .cancelled
-        } catch let error as HTTPClientError where error == .cancelled {
-            throw .cancelled
-        } catch let error as HTTPClientError where Self.isTimeout(error) {
-            throw .unreachable("it did not respond")
+                retryAfter: RetryTime.read { response.headers.first(name: $0) })
         } catch {
-            throw .unreachable(Self.message(for: error))
+            throw Self.failure(error)
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPClientRequest, _ maxResponseSize: Int, _ idle: Duration,
+        _ read: @Sendable ([UInt8]) throws -> Void
+    ) async throws(ProviderFailure) -> Response {
+        do {
+            let response = try await client.execute(request, timeout: .hours(24))
+            let isSuccess = (200..<300).contains(response.status.code)
+            var (body, count): ([UInt8], Int) = ([], 0)
+            let parts = BodyParts(response.body)
+            while let part = try await parts.next(within: idle) {
+                count += part.readableBytes
+                if isSuccess {
+                    guard count <= maxResponseSize else {
+                        throw ProviderFailure.responseTooLarge(limit: maxResponseSize)
+                    }
+                    try read(Array(part.readableBytesView))
+                } else {
+                    body += part.readableBytesView.prefix(max(0, Self.maxErrorBodySize - body.count))
+                    if body.count == Self.maxErrorBodySize { break }
+                }
+            }
+            return Response(
+                status: Int(response.status.code), body: body,
+                retryAfter: RetryTime.read { response.headers.first(name: $0) })
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> ProviderFailure {
+        switch error {
+        case let failure as ProviderFailure: failure
+        case is CancellationError: .cancelled
+        case let error as HTTPClientError where error == .cancelled: .cancelled
+        case let error as HTTPClientError where isTimeout(error): .unreachable("it did not respond")
+        default: .unreachable(message(for: error))
         }
     }
 
@@ -104,6 +169,25 @@ package final class ProviderClient: Sendable {
         case is NIOConnectionError, is IOError: "the connection was refused or lost"
         case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
         default: String("\(error)".prefix(maxReasonLength))
+        }
+    }
+
+    /// The parts of a body, each within a time.
+    private actor BodyParts {
+        private var iterator: HTTPClientResponse.Body.AsyncIterator
+
+        init(_ body: HTTPClientResponse.Body) { iterator = body.makeAsyncIterator() }
+
+        private func read() async throws -> ByteBuffer? {
+            var iterator = iterator
+            defer { self.iterator = iterator }
+            return try await iterator.next(isolation: self)
+        }
+
+        func next(within time: Duration) async throws(ProviderFailure) -> ByteBuffer? {
+            try await Deadline.race(.now + time) { () async throws(ProviderFailure) in
+                do { return try await self.read() } catch { throw ProviderClient.failure(error) }
+            }
         }
     }
 

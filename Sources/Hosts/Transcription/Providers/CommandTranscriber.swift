@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Providers
 
 /// Transcribes with a local program.
 ///
@@ -29,13 +30,7 @@ package struct CommandTranscriber: Transcriber {
     package var program: String { arguments.first ?? "" }
 
     /// Whether the program is installed now. A later use may still fail.
-    package var isInstalled: Bool {
-        if program.contains("/") { return FileManager.default.isExecutableFile(atPath: program) }
-        guard !program.isEmpty else { return false }
-        return ProgramRun.path.split(separator: ":").contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
-        }
-    }
+    package var isInstalled: Bool { ProgramRun.isInstalled(program) }
 
     package func transcribe(
         _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
@@ -43,9 +38,11 @@ package struct CommandTranscriber: Transcriber {
         let hasFile = arguments.contains { $0.contains("{file}") }
         let run = ProgramRun(
             arguments.map { $0.replacing("{language}", with: language ?? "") },
-            input: hasFile ? .file(WAVEncoder.encode(audio), placeholder: "{file}") : .stream(audio.bytes),
+            input: hasFile
+                ? .file(WAVEncoder.encode(audio), name: "speech.wav", placeholder: "{file}") : .stream(audio.bytes),
             maxOutputSize: Self.maxResponseSize, deadline: deadline)
-        let output = try await run.output()
+        let output: [UInt8]
+        do { output = try await run.output() } catch { throw TranscriptionFailure(error) }
         return try CommandOutput.read(output, language: language, duration: audio.milliseconds)
     }
 }

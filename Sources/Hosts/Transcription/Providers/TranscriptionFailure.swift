@@ -1,4 +1,4 @@
-internal import Providers
+package import Providers
 
 /// Why there is no transcript. Its description can be shown to users.
 package enum TranscriptionFailure: Error, Hashable, Sendable {
@@ -22,11 +22,6 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
     case tooLong(limit: Duration)
     case cancelled
     case shutDown
-
-    package enum ProgramEnding: Hashable, Sendable {
-        case exit(Int32)
-        case signal(Int32)
-    }
 
     /// Whether an automatic retry of the same request may succeed soon.
     package var isRetryable: Bool {
@@ -78,6 +73,8 @@ extension TranscriptionFailure {
             case .responseTooLarge(let limit): .responseTooLarge(limit: limit)
             case .unreachable(let why): .unreachable(why)
             case .addressNotAllowed(let address): .addressNotAllowed(address)
+            case .programMissing(let name): .programMissing(name)
+            case .programFailed(let ending, let errorOutput): .programFailed(ending, errorOutput: errorOutput)
             case .cancelled: .cancelled
             }
     }

@@ -8,11 +8,11 @@ internal import Synchronization
 /// A thread writes its input, reads both of its outputs at once, so that neither fills up, and kills the whole group at
 /// the deadline, when the output is too large, on cancellation, and in any case when the program itself has ended: its
 /// children would keep the pipes open. (A child with a session of its own cannot be killed, but nothing waits for it.)
-final class ProgramRun: Sendable {
-    enum Input: Sendable {
+package final class ProgramRun: Sendable {
+    package enum Input: Sendable {
         case stream([UInt8])
         /// A file that only this user can read; its path replaces the placeholder in the arguments.
-        case file([UInt8], placeholder: String)
+        case file([UInt8], name: String, placeholder: String)
     }
 
     private enum Phase {
@@ -21,7 +21,14 @@ final class ProgramRun: Sendable {
         case stopped
     }
 
-    static var path: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" }
+    package static var path: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" }
+
+    /// Whether the program is installed now, by path or by name. A later use may still fail.
+    package static func isInstalled(_ program: String) -> Bool {
+        if program.contains("/") { return FileManager.default.isExecutableFile(atPath: program) }
+        guard !program.isEmpty else { return false }
+        return path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
 
     private let arguments: [String]
     private let input: Input
@@ -29,7 +36,7 @@ final class ProgramRun: Sendable {
     private let deadline: ContinuousClock.Instant
     private let phase = Mutex(Phase.waiting)
 
-    init(_ arguments: [String], input: Input, maxOutputSize: Int, deadline: ContinuousClock.Instant) {
+    package init(_ arguments: [String], input: Input, maxOutputSize: Int, deadline: ContinuousClock.Instant) {
         self.arguments = arguments
         self.input = input
         self.maxOutputSize = maxOutputSize
@@ -37,11 +44,11 @@ final class ProgramRun: Sendable {
     }
 
     /// The standard output of a program that exited with status 0.
-    func output() async throws(TranscriptionFailure) -> [UInt8] {
+    package func output() async throws(ProviderFailure) -> [UInt8] {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], _>, Never>) in
                 let thread = Thread {
-                    continuation.resume(returning: Result { () throws(TranscriptionFailure) in try self.run() })
+                    continuation.resume(returning: Result { () throws(ProviderFailure) in try self.run() })
                 }
                 thread.name = "program"
                 thread.start()
@@ -61,25 +68,25 @@ final class ProgramRun: Sendable {
         }
     }
 
-    private func run() throws(TranscriptionFailure) -> [UInt8] {
+    private func run() throws(ProviderFailure) -> [UInt8] {
         switch input {
         case .stream(let bytes): return try run(arguments, feeding: bytes)
-        case .file(let bytes, let placeholder):
+        case .file(let bytes, let name, let placeholder):
             let folder = try PrivateFolder()
             defer { folder.remove() }
-            let path = try folder.write(bytes, named: "speech.wav")
+            let path = try folder.write(bytes, named: name)
             return try run(arguments.map { $0.replacing(placeholder, with: path) }, feeding: [])
         }
     }
 
-    private func run(_ arguments: [String], feeding bytes: [UInt8]) throws(TranscriptionFailure) -> [UInt8] {
+    private func run(_ arguments: [String], feeding bytes: [UInt8]) throws(ProviderFailure) -> [UInt8] {
         // A program that does not read its input must not kill this process; the mask ends with the thread.
         var mask = sigset_t()
         sigemptyset(&mask)
         sigaddset(&mask, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &mask, nil)
 
-        let process = try phase.withLock { phase throws(TranscriptionFailure) -> ChildProcess in
+        let process = try phase.withLock { phase throws(ProviderFailure) -> ChildProcess in
             if case .stopped = phase { throw .cancelled }
             let process = try ChildProcess(arguments, path: Self.path)
             phase = .running(process.pid)
@@ -111,7 +118,7 @@ final class ProgramRun: Sendable {
 private struct PrivateFolder {
     private let path: String
 
-    init() throws(TranscriptionFailure) {
+    init() throws(ProviderFailure) {
         var template = Array(
             FileManager.default.temporaryDirectory.appending(path: "switchboard-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -122,7 +129,7 @@ private struct PrivateFolder {
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    func write(_ bytes: [UInt8], named name: String) throws(TranscriptionFailure) -> String {
+    func write(_ bytes: [UInt8], named name: String) throws(ProviderFailure) -> String {
         let file = path + "/" + name
         do {
             try Data(bytes).write(to: URL(filePath: file))
