@@ -20,9 +20,11 @@ import Webhooks
 
         init(webhooks: Int, at now: Timestamp) {
             self.now = now
-            targets = (0..<webhooks).map { index in
-                DeliveryTarget(
-                    webhook: .make(at: now.adding(milliseconds: Int64(index))), url: "https://a.example", secret: [1])
+            targets = (0..<webhooks).compactMap { index in
+                WebhookURL("https://a.example").map { url in
+                    DeliveryTarget(
+                        webhook: .make(at: now.adding(milliseconds: Int64(index))), url: url, secret: [1])
+                }
             }
         }
 
@@ -134,7 +136,7 @@ import Webhooks
         #expect(delivered == 2_000)
         #expect(transactions < 100)
         // The last settlements wait for others, but not for long.
-        harness.now = start.adding(milliseconds: 20)
+        harness.now = start.adding(milliseconds: 100)
         harness.commit()
         #expect(harness.settled.count == 2_000)
         #expect(Set(harness.settled.map(\.delivery)).count == 2_000)
@@ -180,7 +182,7 @@ import Webhooks
         #expect(harness.queue.inFlight == 15)
         // It is enabled again while its attempts go on: they keep their slots.
         harness.queue.reload()
-        harness.now = start.adding(milliseconds: 20)
+        harness.now = start.adding(milliseconds: 100)
         harness.commit()
         #expect(harness.queue.begin(at: start).count == 1)
         harness.finish(attempts.dropFirst())
@@ -192,7 +194,7 @@ import Webhooks
         harness.add(1, to: 0)
         harness.commit()
         harness.finish(harness.queue.begin(at: start))
-        harness.now = start.adding(milliseconds: 20)
+        harness.now = start.adding(milliseconds: 100)
         guard let work = harness.queue.work(at: harness.now) else {
             Issue.record("There is nothing to settle.")
             return
@@ -200,7 +202,7 @@ import Webhooks
         #expect(harness.queue.work(at: harness.now) == nil)
         harness.queue.fail(work, at: harness.now)
         #expect(harness.queue.work(at: harness.now) == nil)
-        #expect(harness.queue.deadline(at: harness.now) == start.adding(milliseconds: 1_020))
+        #expect(harness.queue.deadline(at: harness.now) == start.adding(milliseconds: 1_100))
         harness.now = start.adding(seconds: 2)
         harness.commit()
         #expect(harness.settled.count == 1)
@@ -222,7 +224,7 @@ import Webhooks
         }
         harness.finish(attempts.dropFirst(), .retry(at: second, status: 500, reason: "no"))
         harness.queue.complete(work, targets: nil, claimed: [webhook: .init(deliveries: [], next: first)], at: start)
-        harness.now = start.adding(milliseconds: 20)
+        harness.now = start.adding(milliseconds: 100)
         harness.commit()
         #expect(harness.queue.deadline(at: harness.now) == second)
         #expect(harness.queue.work(at: second)?.claims.count == 1)
@@ -241,6 +243,37 @@ import Webhooks
         harness.queue.complete(
             work, targets: nil, claimed: [harness.targets[0].webhook: .init(deliveries: [])], at: start)
         #expect(harness.queue.work(at: start)?.claims.count == 1)
+    }
+
+    @Test func newDeliveriesAreClaimedAsTheyAreWritten() {
+        var harness = Harness(webhooks: 1, at: start)
+        let webhook = harness.targets[0].webhook
+        // Unknown, and then with others that may wait before them.
+        #expect(harness.queue.reserve(webhook, at: start) == nil)
+        harness.commit()
+        let until = start.adding(seconds: 30)
+        for _ in 0..<16 { #expect(harness.queue.reserve(webhook, at: start) == until) }
+        #expect(harness.queue.reserve(webhook, at: start) == nil)
+        harness.queue.accept((1...10).map { harness.claim($0, of: webhook, until: until) }, at: start)
+        let attempts = harness.queue.begin(at: start)
+        #expect(attempts.map(\.claim.delivery.id) == Array(1...10))
+        #expect(harness.queue.reserve(webhook, at: start) == nil)
+        // The transactions of six have failed. A quick response allows more.
+        harness.finish(attempts)
+        harness.now = start.adding(milliseconds: 100)
+        #expect(harness.commit() == 1)
+        for _ in 0..<80 { #expect(harness.queue.reserve(webhook, at: start) == until) }
+        #expect(harness.queue.reserve(webhook, at: start) == nil)
+        // What waits in the database comes first.
+        harness.queue.accept((11...90).map { harness.claim($0, of: webhook, until: until) }, at: start)
+        harness.finish(harness.queue.begin(at: start))
+        harness.queue.notify([webhook])
+        #expect(harness.queue.reserve(webhook, at: start) == nil)
+        // After a stop they are released.
+        harness.queue.stop(at: start)
+        harness.queue.accept([harness.claim(91, of: webhook, until: until)], at: start)
+        harness.commit()
+        #expect(harness.settled.last { $0.delivery == 91 }?.result == .released)
     }
 
     @Test func stoppingReleasesAndSettles() {

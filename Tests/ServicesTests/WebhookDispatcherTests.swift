@@ -27,8 +27,8 @@ import Webhooks
             self.handler = handler
         }
 
-        func send(_ message: WebhookMessage, to url: String) async throws(ProviderFailure) -> WebhookResponse {
-            let request = Request(message: message, url: url)
+        func send(_ message: WebhookMessage, to url: WebhookURL) async throws(ProviderFailure) -> WebhookResponse {
+            let request = Request(message: message, url: url.text)
             requests.withLock { $0.append(request) }
             return try await handler(request)
         }

@@ -76,6 +76,50 @@ import Webhooks
         #expect(try await scratch.store.read { try $0.nextDelivery(of: webhook.id) } == nil)
     }
 
+    @Test func aDeliveryMayBeClaimedAsItIsWritten() async throws {
+        let scratch = try await ScratchWebhooks()
+        let notices = Shared<[EventNotice]>([])
+        let allows = Shared(true)
+        scratch.store.observeEvents { notice in notices.update { $0.append(notice) } }
+        scratch.store.claimNewDeliveries { _, now in allows.value ? now.adding(seconds: 30) : nil }
+        let webhook = try await scratch.add()
+        notices.update { $0 = [] }
+        let event = try await scratch.event(.callRinging, expiresIn: 45)
+        let notice = try #require(notices.value.first)
+        #expect(notice.hasEvents && notice.webhooks.isEmpty)
+        let claim = try #require(notice.claims.first)
+        #expect(claim.event.id == event.id && claim.event.number > 0 && claim.event.data == event.data)
+        #expect(try await scratch.claim(webhook).isEmpty)
+        #expect(try await scratch.webhook(webhook.id).waiting == 1)
+        let stored = try await scratch.store.read { try $0.deliveries(of: webhook.id, limit: 10) }
+        #expect(stored == [claim.delivery])
+        #expect(try await scratch.settle(claim, .delivered(status: 204)))
+        #expect(try await scratch.webhook(webhook.id).waiting == 0)
+
+        // One that is lost with its process is claimed after its lease.
+        try await scratch.event()
+        scratch.time.advance(seconds: 30)
+        let again = try #require(try await scratch.claim(webhook).first)
+        let lost = try #require(notices.value.last?.claims.first)
+        #expect(again.event == lost.event && again.delivery.fence > lost.delivery.fence)
+        #expect(try await !scratch.settle(lost, .delivered(status: 204)))
+
+        // What is not committed is not claimed, and what may not be claimed waits.
+        struct Failure: Error {}
+        notices.update { $0 = [] }
+        await #expect(throws: Failure.self) {
+            try await scratch.write { store in
+                try store.insert(event)
+                throw Failure()
+            }
+        }
+        #expect(notices.value.isEmpty)
+        allows.update { $0 = false }
+        try await scratch.event()
+        #expect(notices.value.map(\.webhooks) == [[webhook.id]] && notices.value.first?.claims == [])
+        #expect(try await scratch.claim(webhook).count == 1)
+    }
+
     @Test func aRetryWaitsAndAReleasedClaimDoesNot() async throws {
         let scratch = try await ScratchWebhooks()
         let webhook = try await scratch.add()

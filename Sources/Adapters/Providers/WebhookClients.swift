@@ -1,7 +1,7 @@
 internal import Synchronization
 package import Webhooks
 
-/// HTTP clients that connect only to addresses that were checked, and keep their connections.
+/// Clients that connect only to addresses that were checked, and keep their connections.
 ///
 /// There is one client per host, which knows the checked address under the host's name, so the name is not resolved a
 /// second time while connecting (DNS rebinding). After a minute the name is resolved again. The client stays if the
@@ -23,7 +23,7 @@ package final class WebhookClients: Sendable {
         package init() {}
     }
 
-    private typealias Found = Result<ProviderClient, ProviderFailure>
+    private typealias Found = Result<WebhookClient, ProviderFailure>
 
     private struct Key: Hashable {
         var host: String
@@ -32,7 +32,7 @@ package final class WebhookClients: Sendable {
 
     private struct Checked {
         var address: String
-        var client: ProviderClient
+        var client: WebhookClient
     }
 
     private struct Entry {
@@ -71,7 +71,7 @@ package final class WebhookClients: Sendable {
     /// The client for a URL whose host was checked within the last minute.
     package func client(
         for url: WebhookURL, deadline: ContinuousClock.Instant
-    ) async throws(ProviderFailure) -> ProviderClient {
+    ) async throws(ProviderFailure) -> WebhookClient {
         let key = Key(host: url.host, isEncrypted: url.isEncrypted)
         switch lookUp(key) {
         case .done(let found): return try found.get()
@@ -155,7 +155,7 @@ package final class WebhookClients: Sendable {
             entry.validUntil = now + limits.lifetime
             if let checked = entry.checked, addresses.contains(checked.address) { return .success(checked.client) }
             let address = addresses.first ?? ""
-            let client = ProviderClient(addresses: [host: address])
+            let client = WebhookClient(host: host, address: address)
             entry.checked = Checked(address: address, client: client)
             return .success(client)
         }

@@ -34,7 +34,7 @@ package struct WebhookResponse: Hashable, Sendable {
 
 package protocol WebhookTransport: Sendable {
     /// - Throws: why there was no response within 15 seconds.
-    func send(_ message: WebhookMessage, to url: String) async throws(ProviderFailure) -> WebhookResponse
+    func send(_ message: WebhookMessage, to url: WebhookURL) async throws(ProviderFailure) -> WebhookResponse
 }
 
 /// Sends signed messages to webhooks (Standard Webhooks 1.0).
@@ -61,18 +61,19 @@ package struct WebhookSender: WebhookTransport {
         self.now = now
     }
 
-    package func send(_ message: WebhookMessage, to url: String) async throws(ProviderFailure) -> WebhookResponse {
+    package func send(_ message: WebhookMessage, to url: WebhookURL) async throws(ProviderFailure) -> WebhookResponse {
         let deadline = ContinuousClock.now + timeout
-        guard let plain = WebhookURL(url) else { throw .unreachable("its URL is invalid") }
-        let client = try await clients.client(for: plain, deadline: deadline)
+        let client = try await clients.client(for: url, deadline: deadline)
         let headers =
             [("Content-Type", "application/json")]
             + StandardWebhookSignature.headers(
                 id: message.id, timestamp: now(), body: message.body, secrets: message.secrets)
         let response = try await client.post(
-            message.body, to: plain.text, headers: headers, maxResponseSize: Self.maxResponseSize, excess: .dropped,
+            message.body, to: url, headers: headers, maxResponseSize: Self.maxResponseSize, excess: .dropped,
             deadline: deadline)
+        let isSuccess = (200..<300).contains(response.status)
         return WebhookResponse(
-            status: response.status, reason: ProviderClient.reason(response.body), retryAfter: response.retryAfter)
+            status: response.status, reason: isSuccess ? "" : ProviderClient.reason(response.body),
+            retryAfter: response.retryAfter)
     }
 }

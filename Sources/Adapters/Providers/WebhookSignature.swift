@@ -35,7 +35,7 @@ package enum StandardWebhookSignature {
 
     package static func sign(id: String, timestamp: Int64, body: [UInt8], secret: [UInt8]) -> String {
         var code = HMAC<SHA256>(key: SymmetricKey(data: secret))
-        code.update(data: Data("\(id).\(timestamp).".utf8))
+        code.update(data: Array("\(id).\(timestamp).".utf8))
         code.update(data: body)
         return "v1," + Data(code.finalize()).base64EncodedString()
     }

@@ -15,6 +15,10 @@ package struct WebhookURL: Hashable, Sendable {
     package let host: String
     package let port: Int
     package let isEncrypted: Bool
+    /// As the `Host` of a request names it.
+    package let authority: String
+    /// What a request line names: the path and the query.
+    package let target: String
 
     /// - Throws: `invalid_request` of the field `url`.
     package init(_ text: String, allowing rules: WebhookAddressRules) throws(Problem) {
@@ -54,6 +58,9 @@ package struct WebhookURL: Hashable, Sendable {
         self.host = name
         isEncrypted = scheme == "https"
         port = parts.port ?? (isEncrypted ? 443 : 80)
+        authority = port == (isEncrypted ? 443 : 80) ? host : "\(host):\(port)"
+        let path = parts.percentEncodedPath
+        target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 
     /// A name or an address as it stands in a URL; nil for others. Brackets hold an IPv6 address and nothing else

@@ -121,7 +121,7 @@ package struct EventListener: Sendable {
             }
             let outcome: String
             do throws(ProviderFailure) {
-                let response = try await sender.send(message, to: forward.text)
+                let response = try await sender.send(message, to: forward)
                 outcome = "\(response.status)"
                 if response.isSuccess {
                     print("\(event.type)\t\(event.id)\t\(outcome)")

@@ -6,7 +6,8 @@ import Webhooks
 /// Every webhook has slots of its own, so that one whose server never responds delays no other. Claims and settlements of
 /// all webhooks go into one transaction at a time: what ends while it runs waits for the next one. A webhook that
 /// responds quickly has further deliveries claimed ahead, so that its slots need not wait for a transaction; of one that
-/// does not, no more are claimed than have a slot, and what cannot begin soon after its claim is released.
+/// does not, no more are claimed than have a slot, and what cannot begin soon after its claim is released. Where nothing
+/// waits, a new delivery is claimed by the transaction that writes it, and needs no other before its attempt.
 struct DeliveryQueue {
     struct Limits: Sendable {
         /// Attempts at a time, of each webhook.
@@ -22,7 +23,7 @@ struct DeliveryQueue {
         /// How long after its claim an attempt may begin.
         var waitMilliseconds: Int64 = 10_000
         /// How long a settlement waits for others, to share their transaction.
-        var settleMilliseconds: Int64 = 20
+        var settleMilliseconds: Int64 = 100
         /// How many settlements need not wait.
         var settlements = 128
         /// After how long the rows are read again without a cause, in case others have written some.
@@ -62,6 +63,8 @@ struct DeliveryQueue {
         var target: DeliveryTarget
         /// Claimed, without a slot yet; the first is attempted first.
         var ready: ArraySlice<Ready> = []
+        /// Claimed by transactions that write them, and not known to be committed.
+        var reserved = 0
         var inFlight = 0
         var isQuick = false
         /// When deliveries are due; nil if none wait.
@@ -139,20 +142,27 @@ extension DeliveryQueue {
         guard !isStopping else { return [] }
         var attempts: [Attempt] = []
         for webhook in order {
-            guard var entry = entries[webhook], !entry.ready.isEmpty else { continue }
-            while entry.inFlight < limits.inFlight, let next = entry.ready.popFirst() {
-                if let expiresAt = next.claim.event.expiresAt, expiresAt <= now {
-                    settle(next.claim, .expired, at: now)
-                } else if next.beginsBefore <= now {
-                    settle(next.claim, .released, at: now)
-                } else {
-                    entry.inFlight += 1
-                    attempts.append(Attempt(claim: next.claim, target: entry.target))
-                }
-            }
-            entries[webhook] = entry
+            while let attempt = begin(webhook, at: now) { attempts.append(attempt) }
         }
         return attempts
+    }
+
+    /// The next attempt of a webhook that begins now.
+    mutating func begin(_ webhook: WebhookID, at now: Timestamp) -> Attempt? {
+        guard !isStopping else { return nil }
+        while let entry = entries[webhook], entry.inFlight < limits.inFlight,
+            let next = entries[webhook]?.ready.popFirst()
+        {
+            if let expiresAt = next.claim.event.expiresAt, expiresAt <= now {
+                settle(next.claim, .expired, at: now)
+            } else if next.beginsBefore <= now {
+                settle(next.claim, .released, at: now)
+            } else {
+                entries[webhook]?.inFlight += 1
+                return Attempt(claim: next.claim, target: entry.target)
+            }
+        }
+        return nil
     }
 
     private mutating func settle(_ claim: ClaimedDelivery, _ result: Settlement.Result, at now: Timestamp) {
@@ -174,6 +184,37 @@ extension DeliveryQueue {
         order.removeAll { $0 == webhook }
         if entry.inFlight > 0 { orphaned[webhook] = entry.inFlight }
     }
+}
+
+// MARK: Claims of new deliveries
+
+extension DeliveryQueue {
+    /// Until when a new delivery is claimed by the transaction that writes it; nil if others wait before it, or it has
+    /// neither a slot nor may be claimed ahead.
+    mutating func reserve(_ webhook: WebhookID, at now: Timestamp) -> Timestamp? {
+        guard !isStopping, let entry = entries[webhook], !isDue(entry, at: now),
+            entry.inFlight + entry.ready.count + entry.reserved < limits.inFlight + ahead(of: entry)
+        else { return nil }
+        entries[webhook]?.reserved += 1
+        return now.adding(milliseconds: limits.leaseMilliseconds)
+    }
+
+    /// Deliveries that were claimed as they were written are durable.
+    mutating func accept(_ claims: [ClaimedDelivery], at now: Timestamp) {
+        for claim in claims {
+            let webhook = claim.delivery.webhook
+            guard let entry = entries[webhook], !isStopping else {
+                settle(claim, .released, at: now)
+                continue
+            }
+            entries[webhook]?.reserved = max(0, entry.reserved - 1)
+            let written = claim.delivery.createdAt
+            entries[webhook]?.ready.append(
+                Ready(claim: claim, beginsBefore: written.adding(milliseconds: limits.waitMilliseconds)))
+        }
+    }
+
+    private func ahead(of entry: Entry) -> Int { entry.isQuick ? limits.ahead : 0 }
 }
 
 // MARK: Transactions
@@ -219,6 +260,8 @@ extension DeliveryQueue {
     ) {
         isWriting = false
         if let targets { replace(targets, at: now) }
+        // Transactions that failed have left some. A few are counted out too early.
+        for webhook in order { entries[webhook]?.reserved = 0 }
         let beginsBefore = work.leaseUntil.adding(milliseconds: limits.waitMilliseconds - limits.leaseMilliseconds)
         for (webhook, found) in claimed {
             guard entries[webhook] != nil, !isStopping else {
@@ -267,9 +310,9 @@ extension DeliveryQueue {
 
     /// How many more deliveries may be claimed. Of those ahead, none until half of them have begun.
     private func room(in entry: Entry) -> Int {
-        let ahead = entry.isQuick ? limits.ahead : 0
+        let ahead = ahead(of: entry)
         guard entry.ready.count <= ahead / 2 else { return 0 }
-        return max(0, limits.inFlight - entry.inFlight + ahead - entry.ready.count)
+        return max(0, limits.inFlight - entry.inFlight + ahead - entry.ready.count - entry.reserved)
     }
 
     private mutating func replace(_ targets: [DeliveryTarget], at now: Timestamp) {

@@ -4,7 +4,7 @@ import Webhooks
 /// A webhook with an address: where its messages are sent to, and with what they are signed.
 struct DeliveryTarget: Hashable, Sendable {
     let webhook: WebhookID
-    let url: String
+    let url: WebhookURL
     private let secret: [UInt8]
     /// The secret before the last rotation.
     private let previous: Previous?
@@ -14,12 +14,9 @@ struct DeliveryTarget: Hashable, Sendable {
         var until: Timestamp
     }
 
-    /// Nil for a puller.
-    ///
     /// - Throws: if the current secret cannot be opened. A previous one that cannot is left out: it was sealed with a key
     ///   that is gone.
-    init?(_ webhook: WebhookRecord, _ sealer: any SecretSealer) throws {
-        guard let url = webhook.url else { return nil }
+    init(_ webhook: WebhookRecord, at url: WebhookURL, _ sealer: any SecretSealer) throws {
         self.webhook = webhook.id
         self.url = url
         secret = try sealer.open(webhook.secret, for: webhook.id)
@@ -28,7 +25,7 @@ struct DeliveryTarget: Hashable, Sendable {
         }
     }
 
-    init(webhook: WebhookID, url: String, secret: [UInt8]) {
+    init(webhook: WebhookID, url: WebhookURL, secret: [UInt8]) {
         (self.webhook, self.url, self.secret, previous) = (webhook, url, secret, nil)
     }
 

@@ -8,26 +8,40 @@ import Synchronization
 package import Webhooks
 
 /// Delivers events to the addresses of webhooks, at least once each: a delivery that is lost with its process is sent
-/// again after its lease, with the same `webhook-id`.
+/// again when the next one begins, or after its lease, with the same `webhook-id`.
 ///
-/// What to do is decided by `DeliveryQueue`; here are the transactions, one at a time, and the requests.
+/// What to do is decided by `DeliveryQueue`; here are the transactions, one at a time, and the requests. What ends a request
+/// seldom wakes the loop: the task of an attempt goes on with the next one of its webhook, and settlements wait for others.
 package final class WebhookDispatcher: Service {
     /// How long attempts may go on when the server stops.
     private static let grace = Duration.seconds(3)
 
-    private let store: Store
+    let store: Store
     private let transport: any WebhookTransport
     private let sealer: any SecretSealer
     private let clock: @Sendable () -> Timestamp
     /// From 0 to 1.
     private let random: @Sendable () -> Double
     private let logger: Logger
-    private let queue: Mutex<DeliveryQueue>
+    private let state: Mutex<State>
     private let isGraceOver = Atomic(false)
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let metrics = DeliveryMetrics()
     /// Webhooks whose last attempt failed, so that only a change is logged.
     private let failing = Mutex<Set<WebhookID>>([])
+
+    private struct State {
+        var queue: DeliveryQueue
+        /// When the loop will be woken; few at a time, since one is added only if it is the earliest.
+        var alarms: [Timestamp] = []
+
+        /// When the loop has to be woken, if that is before all alarms.
+        func nextAlarm(at now: Timestamp) -> Timestamp? {
+            guard let deadline = queue.deadline(at: now) else { return nil }
+            // One that is overdue was set before the clock was put forward.
+            return alarms.contains { now < $0 && $0 <= deadline } ? nil : deadline
+        }
+    }
 
     /// - Parameter random: from 0 to 1, for the delays before retries.
     package convenience init(
@@ -51,18 +65,22 @@ package final class WebhookDispatcher: Service {
         self.clock = clock
         self.random = random
         self.logger = logger
-        queue = Mutex(DeliveryQueue(limits: limits))
+        state = Mutex(State(queue: DeliveryQueue(limits: limits)))
+        store.claimNewDeliveries { [weak self] webhook, now in
+            self?.state.withLock { $0.queue.reserve(webhook, at: now) }
+        }
         store.observeEvents { [weak self] notice in self?.apply(notice) }
     }
 
     /// Attempts that have begun and not ended.
-    package var inFlight: Int { queue.withLock { $0.inFlight } }
+    package var inFlight: Int { state.withLock { $0.queue.inFlight } }
 
     private func apply(_ notice: EventNotice) {
-        guard notice.hasChangedWebhooks || !notice.webhooks.isEmpty else { return }
-        queue.withLock { queue in
-            if notice.hasChangedWebhooks { queue.reload() }
-            queue.notify(notice.webhooks)
+        guard notice.hasChangedWebhooks || !notice.webhooks.isEmpty || !notice.claims.isEmpty else { return }
+        state.withLock { state in
+            if notice.hasChangedWebhooks { state.queue.reload() }
+            state.queue.notify(notice.webhooks)
+            state.queue.accept(notice.claims, at: clock())
         }
         wake()
     }
@@ -80,7 +98,7 @@ package final class WebhookDispatcher: Service {
     }
 
     private func stop() {
-        queue.withLock { $0.stop(at: clock()) }
+        state.withLock { $0.queue.stop(at: clock()) }
         wake()
         Task {
             try? await Task.sleep(for: Self.grace)
@@ -92,7 +110,8 @@ package final class WebhookDispatcher: Service {
     private struct Step {
         var attempts: [DeliveryQueue.Attempt]
         var work: DeliveryQueue.Work?
-        var deadline: Timestamp?
+        /// When the loop is to be woken, unless it is woken before that anyhow.
+        var alarm: Timestamp?
         var isFinished: Bool
     }
 
@@ -102,34 +121,50 @@ package final class WebhookDispatcher: Service {
             var woken = wakes.stream.makeAsyncIterator()
             while !Task.isCancelled {
                 let now = clock()
-                let step = queue.withLock { queue in
-                    let attempts = queue.begin(at: now)
-                    let work = queue.work(at: now)
-                    return Step(
-                        attempts: attempts, work: work, deadline: queue.deadline(at: now),
-                        isFinished: queue.isFinished)
-                }
-                if step.isFinished { return }
+                let step = step(at: now)
+                if step.isFinished { break }
                 for attempt in step.attempts { group.addTask { await self.send(attempt) } }
                 if let work = step.work { group.addTask { await self.perform(work) } }
                 if isGraceOver.load(ordering: .relaxed) { group.cancelAll() }
-                let timer = step.deadline.map { deadline in
-                    Task {
-                        try await Task.sleep(for: .milliseconds(max(1, deadline.milliseconds(since: now))))
-                        wake()
+                if let alarm = step.alarm {
+                    group.addTask {
+                        try? await Task.sleep(for: .milliseconds(max(1, alarm.milliseconds(since: now))))
+                        self.alarm(alarm)
                     }
                 }
                 _ = await woken.next()
-                timer?.cancel()
             }
+            group.cancelAll()
         }
+    }
+
+    private func step(at now: Timestamp) -> Step {
+        state.withLock { state in
+            let attempts = state.queue.begin(at: now)
+            let work = state.queue.work(at: now)
+            let alarm = state.nextAlarm(at: now)
+            if let alarm { state.alarms.append(alarm) }
+            return Step(attempts: attempts, work: work, alarm: alarm, isFinished: state.queue.isFinished)
+        }
+    }
+
+    private func alarm(_ time: Timestamp) {
+        state.withLock { state in state.alarms.removeAll { $0 == time } }
+        wake()
     }
 }
 
 // MARK: Attempts
 
 extension WebhookDispatcher {
-    private func send(_ attempt: DeliveryQueue.Attempt) async {
+    /// Makes the attempt, and others of the webhook while there are any.
+    private func send(_ first: DeliveryQueue.Attempt) async {
+        var next: DeliveryQueue.Attempt? = first
+        while let attempt = next { next = await make(attempt) }
+    }
+
+    /// Returns the next attempt of the webhook, for which it has left a slot.
+    private func make(_ attempt: DeliveryQueue.Attempt) async -> DeliveryQueue.Attempt? {
         let (claim, began) = (attempt.claim, ContinuousClock.now)
         let start = clock()
         let message = WebhookMessage(
@@ -144,11 +179,16 @@ extension WebhookDispatcher {
         let now = clock()
         let settlement = RetrySchedule.settlement(of: claim, after: result, random: random(), at: now)
         let duration = ContinuousClock.now - began
-        queue.withLock { $0.finish(attempt, settlement, duration: duration, at: now) }
-        wake()
+        let (next, needsLoop) = state.withLock { state in
+            state.queue.finish(attempt, settlement, duration: duration, at: now)
+            let next = Task.isCancelled ? nil : state.queue.begin(claim.delivery.webhook, at: now)
+            return (next, state.queue.isFinished || state.nextAlarm(at: now) != nil)
+        }
+        if needsLoop { wake() }
         metrics.attempted(settlement, duration: duration)
         if case .delivered = settlement { metrics.delivered(after: now.milliseconds(since: claim.event.at)) }
         report(result, of: claim.delivery.webhook)
+        return next
     }
 
     /// Logs that a webhook begins to fail or works again; without what it responded, which is others' text.
@@ -180,7 +220,12 @@ extension WebhookDispatcher {
         var settled: Set<Int64> = []
         var targets: [DeliveryTarget]?
         var claimed: [WebhookID: DeliveryQueue.Claimed] = [:]
-        var unreadable: [WebhookID] = []
+        var disabled: [Disabled] = []
+    }
+
+    private struct Disabled {
+        var webhook: WebhookID
+        var reason: String
     }
 
     /// Settles, reads the webhooks and claims, in one transaction.
@@ -190,7 +235,7 @@ extension WebhookDispatcher {
             let outcome = try await store.write { store in
                 var outcome = Outcome()
                 outcome.settled = try store.settle(work.settlements)
-                if work.reloads { (outcome.targets, outcome.unreadable) = try Self.targets(in: store, sealer) }
+                if work.reloads { (outcome.targets, outcome.disabled) = try Self.targets(in: store, sealer) }
                 for (webhook, limit) in work.claims {
                     let found = try store.claimDeliveries(of: webhook, limit: limit, until: work.leaseUntil)
                     let next = found.count < limit ? try store.nextDelivery(of: webhook) : store.now
@@ -198,35 +243,42 @@ extension WebhookDispatcher {
                 }
                 return outcome
             }.value
-            queue.withLock {
-                $0.complete(work, targets: outcome.targets, claimed: outcome.claimed, at: clock())
+            state.withLock {
+                $0.queue.complete(work, targets: outcome.targets, claimed: outcome.claimed, at: clock())
             }
             wake()
             report(work.settlements, outcome)
         } catch {
-            queue.withLock { $0.fail(work, at: clock()) }
+            state.withLock { $0.queue.fail(work, at: clock()) }
             wake()
             logger.error("deliveries of webhooks cannot be stored", metadata: ["error": "\(error)"])
         }
     }
 
-    /// The enabled webhooks with an address. One whose secret cannot be opened is disabled.
+    /// The enabled webhooks with an address. One whose URL or secret cannot be read is disabled.
     private static func targets(
         in store: StoreTransaction, _ sealer: any SecretSealer
-    ) throws -> (targets: [DeliveryTarget], unreadable: [WebhookID]) {
+    ) throws -> (targets: [DeliveryTarget], disabled: [Disabled]) {
         var targets: [DeliveryTarget] = []
-        var unreadable: [WebhookID] = []
+        var disabled: [Disabled] = []
         for var webhook in try store.webhooks() where webhook.isEnabled {
-            do {
-                if let target = try DeliveryTarget(webhook, sealer) { targets.append(target) }
-            } catch {
-                webhook.disabledAt = store.now
-                webhook.disabledReason = "Its secret was sealed with another webhooks-key: rotate it, then enable it."
-                try store.update(webhook)
-                unreadable.append(webhook.id)
+            guard let text = webhook.url else { continue }
+            let reason: String
+            if let url = WebhookURL(text) {
+                do {
+                    targets.append(try DeliveryTarget(webhook, at: url, sealer))
+                    continue
+                } catch {
+                    reason = "Its secret was sealed with another webhooks-key: rotate it, then enable it."
+                }
+            } else {
+                reason = "Its URL is not valid: add a webhook with another one."
             }
+            (webhook.disabledAt, webhook.disabledReason) = (store.now, reason)
+            try store.update(webhook)
+            disabled.append(Disabled(webhook: webhook.id, reason: reason))
         }
-        return (targets, unreadable)
+        return (targets, disabled)
     }
 
     private func report(_ settlements: [Settlement], _ outcome: Outcome) {
@@ -236,43 +288,10 @@ extension WebhookDispatcher {
             logger.warning(
                 "a webhook is disabled", metadata: ["webhook": "\(settlement.webhook)", "reason": "\(reason)"])
         }
-        for webhook in outcome.unreadable {
+        for disabled in outcome.disabled {
             logger.error(
-                "a webhook is disabled, since its secret cannot be opened", metadata: ["webhook": "\(webhook)"])
+                "a webhook is disabled",
+                metadata: ["webhook": "\(disabled.webhook)", "reason": "\(disabled.reason)"])
         }
-    }
-}
-
-// MARK: Stats
-
-/// Numbers of all webhooks together.
-package struct WebhookStats: Hashable, Sendable {
-    package var waiting: Int64 = 0
-    /// Since they were added.
-    package var dropped: Int64 = 0
-    /// The age of the oldest delivery that waits, in seconds.
-    package var oldestSeconds = 0.0
-    package var inFlight = 0
-    package var disabled = 0
-}
-
-extension WebhookDispatcher {
-    package func stats() async throws -> WebhookStats {
-        var stats = try await store.read { store in
-            var stats = WebhookStats()
-            for webhook in try store.webhooks() {
-                stats.dropped += webhook.dropped
-                guard webhook.isEnabled else {
-                    stats.disabled += 1
-                    continue
-                }
-                stats.waiting += webhook.waiting
-                guard webhook.waiting > 0, let oldest = try store.oldestWaiting(of: webhook.id) else { continue }
-                stats.oldestSeconds = max(stats.oldestSeconds, Double(store.now.milliseconds(since: oldest)) / 1_000)
-            }
-            return stats
-        }
-        stats.inFlight = inFlight
-        return stats
     }
 }

@@ -26,6 +26,7 @@ package final class Store: Sendable {
     private let isConnected: @Sendable (EndpointID) -> Bool
     private let isListened: @Sendable (StreamName) -> Bool
     private let subscriptions = Mutex(WebhookSubscriptions())
+    private let deliveryClaimer = Mutex<DeliveryClaimer?>(nil)
     private let eventObservers = Mutex<[@Sendable (EventNotice) -> Void]>([])
     private let departures = Mutex(Departures())
     private let messageObservers = Mutex<[@Sendable (Set<ConversationID>) -> Void]>([])
@@ -58,6 +59,20 @@ package final class Store: Sendable {
     /// thread, after the commit, and must be brief.
     package func observeEvents(_ observer: @escaping @Sendable (EventNotice) -> Void) {
         eventObservers.withLock { $0.append(observer) }
+    }
+
+    /// Decides whether a delivery is claimed as it is written, so that no further transaction has to claim it.
+    package struct DeliveryClaimer: Sendable {
+        /// Returns until when a new delivery of the webhook is claimed for this process; nil if it is to wait for a claim.
+        let leaseEnd: @Sendable (WebhookID, _ now: Timestamp) -> Timestamp?
+    }
+
+    /// Sets what decides whether a delivery is claimed as it is written: until when, or nil if it is to wait for a claim. It
+    /// is called in transactions, some of which fail, and must be brief. Observers of events get the claims.
+    package func claimNewDeliveries(
+        _ leaseEnd: @escaping @Sendable (WebhookID, _ now: Timestamp) -> Timestamp?
+    ) {
+        deliveryClaimer.withLock { $0 = DeliveryClaimer(leaseEnd: leaseEnd) }
     }
 
     /// Adds an observer of commits that stored new messages, with their conversations. It is called on the writer's thread,
@@ -144,7 +159,7 @@ package final class Store: Sendable {
     func begin(_ sql: any SQLTransaction) -> StoreTransaction {
         StoreTransaction(
             sql, now: clock(), subscriptions: subscriptions.withLock { $0 }, isConnected: isConnected,
-            isListened: isListened)
+            isListened: isListened, deliveryClaimer: deliveryClaimer.withLock { $0 })
     }
 
     /// Runs a job, and writes what belongs to its end.
@@ -170,7 +185,7 @@ package final class Store: Sendable {
         if let changed = written.subscriptions { subscriptions.withLock { $0 = changed } }
         if written.hasInsertedEvents || written.subscriptions != nil {
             let notice = EventNotice(
-                webhooks: written.webhooks, hasEvents: written.hasInsertedEvents,
+                webhooks: written.webhooks, claims: written.claims, hasEvents: written.hasInsertedEvents,
                 hasChangedWebhooks: written.subscriptions != nil)
             for observer in eventObservers.withLock({ $0 }) { observer(notice) }
         }
@@ -195,8 +210,9 @@ package final class Store: Sendable {
         let updates: [ConversationUpdate]
         let changes: [Change]
         let hasInsertedEvents: Bool
-        /// Those that got deliveries.
+        /// Those that got deliveries that wait for a claim.
         let webhooks: Set<WebhookID>
+        let claims: [ClaimedDelivery]
         /// Those that got messages.
         let conversations: Set<ConversationID>
         let nextDue: Timestamp?

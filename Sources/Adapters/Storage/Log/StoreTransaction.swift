@@ -32,8 +32,11 @@ package final class StoreTransaction {
     var hasChangedWebhooks = false
     /// Whether it has written an event or a delivery.
     var hasInsertedEvents = false
-    /// The webhooks for which it has written deliveries.
+    /// The webhooks for which it has written deliveries that wait for a claim.
     var notifiedWebhooks: Set<WebhookID> = []
+    /// The deliveries that it has written as claims of this process.
+    var claims: [ClaimedDelivery] = []
+    let deliveryClaimer: Store.DeliveryClaimer?
     /// The conversations in which it has stored new messages.
     var conversationsWithNewMessages: Set<ConversationID> = []
     /// When the earliest of what it has written is due.
@@ -47,13 +50,15 @@ package final class StoreTransaction {
     package init(
         _ sql: any SQLTransaction, now: Timestamp, subscriptions: WebhookSubscriptions = WebhookSubscriptions(),
         isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false },
-        isListened: @escaping @Sendable (StreamName) -> Bool = { _ in true }
+        isListened: @escaping @Sendable (StreamName) -> Bool = { _ in true },
+        deliveryClaimer: Store.DeliveryClaimer? = nil
     ) {
         connection = sql
         self.now = now
         self.subscriptions = subscriptions
         self.isConnected = isConnected
         self.isListened = isListened
+        self.deliveryClaimer = deliveryClaimer
     }
 
     /// Appends a change to the user's stream and returns its position. Changes of other streams are `StreamEntry`s.

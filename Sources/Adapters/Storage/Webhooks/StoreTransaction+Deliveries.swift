@@ -130,23 +130,54 @@ extension StoreTransaction {
             [.id(webhook)])?.time(0)
     }
 
+    /// Writes a delivery of a new event, as a claim of this process if it can attempt it at once.
+    func insertDelivery(of event: EventRecord, to webhook: WebhookID) throws {
+        guard let waiting = try countDelivery(to: webhook) else { return }
+        guard waiting <= WebhookLimits.waiting, let leaseUntil = deliveryClaimer?.leaseEnd(webhook, now) else {
+            return try insertDelivery(of: event.number, event.expiresAt, to: webhook, waiting)
+        }
+        let row = try sql.first(
+            """
+            INSERT INTO deliveries (webhook_id, event_number, urgent, not_before, lease_until, fence, created_at)
+            VALUES (?1, ?2, ?3, ?4, ?4, 1, ?5) RETURNING id
+            """,
+            [
+                .id(webhook), .integer(event.number), .bool(event.expiresAt != nil), .time(leaseUntil), .time(now),
+            ])
+        guard let row else { throw SQLError(.failed, "A new delivery has no id.") }
+        let delivery = DeliveryRecord(
+            id: try row.integer(0), webhook: webhook, event: event.number, notBefore: leaseUntil,
+            leaseUntil: leaseUntil, fence: 1, createdAt: now)
+        hasInsertedEvents = true
+        claims.append(ClaimedDelivery(delivery: delivery, event: event))
+    }
+
     /// Returns false if the webhook was disabled or removed in the meantime.
     func insertDelivery(of event: Int64, _ expiresAt: Timestamp?, to webhook: WebhookID) throws -> Bool {
-        let row = try sql.first(
+        guard let waiting = try countDelivery(to: webhook) else { return false }
+        try insertDelivery(of: event, expiresAt, to: webhook, waiting)
+        return true
+    }
+
+    /// Returns how many wait then; nil if the webhook was disabled or removed in the meantime.
+    private func countDelivery(to webhook: WebhookID) throws -> Int64? {
+        try sql.first(
             """
             UPDATE webhooks SET waiting = waiting + 1 WHERE id = ?1 AND disabled_at IS NULL AND removed_at IS NULL
             RETURNING waiting
-            """, [.id(webhook)])
-        guard let row else { return false }
+            """, [.id(webhook)])?.integer(0)
+    }
+
+    private func insertDelivery(
+        of event: Int64, _ expiresAt: Timestamp?, to webhook: WebhookID, _ waiting: Int64
+    ) throws {
         try sql.execute(
             """
             INSERT INTO deliveries (webhook_id, event_number, urgent, not_before, created_at) VALUES (?1, ?2, ?3, ?4, ?4)
             """, [.id(webhook), .integer(event), .bool(expiresAt != nil), .time(now)])
         hasInsertedEvents = true
         notifiedWebhooks.insert(webhook)
-        let excess = try row.integer(0) - WebhookLimits.waiting
-        if excess > 0 { try dropOldest(excess, of: webhook) }
-        return true
+        if waiting > WebhookLimits.waiting { try dropOldest(waiting - WebhookLimits.waiting, of: webhook) }
     }
 
     private func dropOldest(_ count: Int64, of webhook: WebhookID) throws {

@@ -10,18 +10,19 @@ extension StoreTransaction {
     package func insert(_ event: EventRecord) throws {
         guard subscriptions.includes(event.type) else { return }
         let recipients = subscriptions.recipients(of: event.type)
-        let number = try insert(event, isPulled: subscriptions.isPulled(event.type))
-        for webhook in recipients { _ = try insertDelivery(of: number, event.expiresAt, to: webhook) }
+        let inserted = try insert(event, isPulled: subscriptions.isPulled(event.type))
+        for webhook in recipients { try insertDelivery(of: inserted, to: webhook) }
     }
 
     @discardableResult
     package func insert(_ event: EventRecord, for webhook: WebhookRecord) throws -> Int64 {
-        let number = try insert(event, isPulled: webhook.isPuller)
-        if !webhook.isPuller { _ = try insertDelivery(of: number, event.expiresAt, to: webhook.id) }
-        return number
+        let inserted = try insert(event, isPulled: webhook.isPuller)
+        if !webhook.isPuller { try insertDelivery(of: inserted, to: webhook.id) }
+        return inserted.number
     }
 
-    private func insert(_ event: EventRecord, isPulled: Bool) throws -> Int64 {
+    /// Returns the event with its number.
+    private func insert(_ event: EventRecord, isPulled: Bool) throws -> EventRecord {
         let row = try sql.first("UPDATE event_log SET number = number + 1 WHERE id = 1 RETURNING number")
         guard let row else { throw SQLError(.failed, "The log of events is missing: the database was never prepared.") }
         let number = try row.integer(0)
@@ -35,7 +36,9 @@ extension StoreTransaction {
                 .id(event.user), .id(event.call), .id(event.recording), .bool(isPulled), .text(event.data),
             ])
         hasInsertedEvents = true
-        return number
+        var inserted = event
+        inserted.number = number
+        return inserted
     }
 
     package func eventPositions() throws -> (epoch: String, last: Int64, trimmed: Int64) {

@@ -87,7 +87,7 @@ package struct WebhookTranscriber: Transcriber {
         do {
             return try await clients.client(for: url, deadline: deadline)
                 .post(
-                    body, to: url.text, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
+                    body, to: url, headers: headers, maxResponseSize: Self.maxResponseSize, deadline: deadline)
         } catch {
             throw TranscriptionFailure(error)
         }
