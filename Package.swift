@@ -125,13 +125,14 @@ let package = Package(
 
         // Domain: pure, what the product means.
         module("Domain", "Model"),
+        module("Domain", "Languages", ["Model"]),
         module("Domain", "Webhooks", ["Wire", "Model"]),
-        module("Domain", "Accounts", ["Model", "Webhooks"]),
+        module("Domain", "Accounts", ["Model", "Languages", "Webhooks"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
-        module("Domain", "Messaging", ["Model", "Voice"]),
-        module("Domain", "Transfer", ["Model", "Accounts", "Messaging", "Voice"]),
+        module("Domain", "Messaging", ["Model", "Languages", "Voice"]),
+        module("Domain", "Transfer", ["Model", "Languages", "Accounts", "Messaging", "Voice"]),
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
@@ -143,8 +144,13 @@ let package = Package(
             "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module(
             "Adapters", "Storage",
-            ["Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer", "Webhooks", grdb, sqlite]),
+            [
+                "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer",
+                "Webhooks",
+                grdb, sqlite,
+            ]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
+        module("Adapters", "LanguageEngines", ["Languages", "CCLD2", "CEldc"]),
         module("Adapters", "Bus", ["Model"]),
         module(
             "Adapters", "Providers",
@@ -176,7 +182,9 @@ let package = Package(
         module(
             "", "Services",
             [
-                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Accounts", "Friends", "Calls", "Voice",
+                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Languages", "Accounts", "Friends",
+                "Calls",
+                "Voice",
                 "Messaging", "Transfer",
                 "Webhooks",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
@@ -187,8 +195,11 @@ let package = Package(
         module(
             "", "WebAPI",
             [
-                "SDP", "Model", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer", "Webhooks", "Storage",
-                "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer, httpTypes,
+                "SDP", "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging",
+                "Transfer",
+                "Webhooks",
+                "Storage", "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer,
+                httpTypes,
                 nioCore, crypto, logging,
             ], excluding: ["Web"]),
 
@@ -197,8 +208,8 @@ let package = Package(
             "", "Server",
             [
                 "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice",
-                "Messaging", "Transfer", "Webhooks", "MediaFiles", "DatagramIO", "Providers", "OpenSSLCrypto",
-                "SecureMedia",
+                "Messaging", "Languages", "LanguageEngines", "Transfer", "Webhooks", "MediaFiles", "DatagramIO",
+                "Providers", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
                 "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
@@ -256,23 +267,23 @@ let package = Package(
         tests(
             "StorageTests",
             [
-                "TestSupport", "Storage", "Model", "Accounts", "Calls", "Messaging", "Voice", "Webhooks", "Wire", grdb,
-                sqlite,
+                "TestSupport", "Storage", "Model", "Accounts", "Calls", "Languages", "Messaging", "Voice", "Webhooks",
+                "Wire", grdb, sqlite,
             ]),
         tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model", "Wire"]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
             "ServerTests",
             [
-                "TestSupport", "Server", "Services", "WebAPI", "MediaGateway", "DatagramIO", "Model", "Wire",
-                "Transcription",
+                "TestSupport", "Server", "Services", "WebAPI", "MediaGateway", "DatagramIO", "Model", "Languages",
+                "Wire", "Transcription",
                 logging,
             ]),
         tests(
             "ServicesTests",
             [
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Messaging",
-                "Model",
+                "Model", "Languages",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests(
@@ -293,15 +304,20 @@ let package = Package(
             ["SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
+        tests("LanguagesTests", ["Languages", "Model"]),
+        tests("LanguageEnginesTests", ["LanguageEngines", "Languages"]),
         tests(
             "MessagingTests",
-            ["TestSupport", "Messaging", "Accounts", "Friends", "Model", "Storage", "Voice", "Wire"]),
+            [
+                "TestSupport", "Messaging", "Languages", "LanguageEngines", "Accounts", "Friends", "Model", "Storage",
+                "Voice", "Wire",
+            ]),
         tests(
             "TransferTests", ["TestSupport", "Transfer", "Accounts", "Messaging", "Model", "Storage", "Tokens", "Wire"]),
         tests(
             "StreamTests",
             [
-                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Messaging", "Model",
+                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Languages", "Messaging", "Model",
                 "Realtime", "Services", "Storage", "Tokens", "Wire", nioCore, nioPosix, logging,
             ]),
         tests(
@@ -337,6 +353,10 @@ let package = Package(
         // C shims: a module map and a header, nothing else.
         .target(name: "CLinux", path: "Sources/CShims/CLinux", publicHeadersPath: "."),
         .target(name: "CSpawn", path: "Sources/CShims/CSpawn", publicHeadersPath: "."),
+        .target(
+            name: "CCLD2", path: "Sources/CShims/CCLD2", publicHeadersPath: "include",
+            linkerSettings: [.linkedLibrary("cld2")]),
+        .target(name: "CEldc", path: "Sources/CShims/CEldc", publicHeadersPath: "include"),
         shim("COpenSSL", package: "openssl", debian: "libssl-dev"),
         shim("CArgon2", package: "libargon2", debian: "libargon2-dev"),
         shim("COpus", package: "opus", debian: "libopus-dev"),
@@ -404,7 +424,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
                 "FuzzInput", "MediaGateway", "Gateway", "ICE", "STUN", "SDP", "SecureMedia", "OpenSSLCrypto",
                 "DatagramIO", "Wire",
             ]),
-        fuzz("FuzzMessageText", ["Messaging"]),
+        fuzz("FuzzMessageText", ["LanguageEngines", "Languages", "Messaging"]),
         fuzz("FuzzPlayout", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRecording", ["FuzzInput", "Audio", "Containers", "RTP", "Wire"]),

@@ -117,6 +117,10 @@ def message_menus(stage):
     ann.find("#message-info")
     yield "message-info"
     stage.escape()
+    menu(ann, stage.mine, "language")
+    ann.find("#language-list button")
+    yield "message-language"
+    stage.escape()
     menu(ann, stage.edited, "forward")
     ann.click("#conversation-picker .pick input")
     yield "forward"

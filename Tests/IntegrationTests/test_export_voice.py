@@ -49,13 +49,15 @@ def test_the_sounds_of_voice_messages_come_along(make_server, tmp_path):
         wait_until(
             lambda path=path: ben.get(path + "/transcript").json()["transcript"]["status"] == "complete",
             "its transcript")
+    corrected = ann.request("PUT", path_of(made[1]) + "/language", {"language": "de"})
+    assert corrected.status_code == 200, corrected.text
     listened = ben.request("PUT", path_of(made[0]) + "/listened")
     assert listened.status_code == 200, listened.text
     assert ben.request("PUT", path_of(made[1]) + "/star").status_code == 200
 
     lines = exported(first, tmp_path / "all.jsonl")
     described = [line["voice"] for line in lines if line.get("kind") == "voice"]
-    assert [one["transcript"] for one in described] == ["hello", "hello"]
+    assert [one["transcript"] for one in described] == ["hello", "hello"] and described[1]["language"] == "de"
     assert all(one["segments"] and len(one["waveform"]) == 100 and one["level"] < 0 for one in described)
     folder = tmp_path / "all.files"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

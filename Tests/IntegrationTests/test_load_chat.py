@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from switchboard_tests.server import LOAD, Server
 
+# Scripts/setup --tests builds it.
+ELDC = pathlib.Path(__file__).parents[2] / ".build-engines/libeldc.so"
 UNLIMITED = {
     "friendRequestsPerHour": 100_000, "conversationsPerHour": 100_000, "messagesPerMinute": 10_000_000,
     "requestsPerMinute": 10_000_000,
@@ -86,6 +88,11 @@ def test_all_sockets_close_at_once(server, tmp_path):
     assert found["checked"]["held"] == found["checked"]["acknowledged"]
 
 
+@pytest.fixture(scope="module")
+def reading_server(make_server) -> Server:
+    """With real Apertium, and what the release identifies languages by."""
+    languages = {"identification": "eldc", "eldcLibrary": str(ELDC)}
+    return make_server({"limits": UNLIMITED, "languages": languages})
 def test_refusals_are_counted_by_type(make_server, tmp_path):
     """With the limits of an ordinary user; what was refused is not there."""
     limited = make_server({"limits": UNLIMITED | {"messagesPerMinute": 20}})

@@ -51,6 +51,11 @@ def free_settings(tmp_path) -> dict:
         ({"relay": {"port": "many"}}, "relay.port must be a whole number"),
         ({"relay": {"listen": ["nowhere"]}}, "relay.listen: nowhere is not an IP address"),
         ({"relay": {"peers": {"allow": ["10.0.0.0/99"]}}}, "relay.peers.allow"),
+        ({"languages": {"identification": "eldc"}}, "languages.eldcLibrary: cannot open a library without a path"),
+        (
+            {"languages": {"identification": "eldc", "eldcLibrary": "/nonexistent/libeldc.so"}},
+            "languages.eldcLibrary: cannot open /nonexistent/libeldc.so",
+        ),
         ({"http": {"certificate": "x.pem"}}, "http.certificate and http.privateKey go together"),
     ],
 )

@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 
@@ -33,6 +34,7 @@ final class InMemoryMessagingStore: MessagingStore {
     var rowsRead = 0
 
     func isActive(_ user: UserID) -> Bool { !inactive.contains(user) }
+    func languages(of user: UserID) -> [LanguageTag] { languages[user] ?? [] }
     func isBlocked(_ user: UserID, by blocker: UserID) -> Bool { blocks.contains([user, blocker]) }
     func messageRequests(of user: UserID) -> MessageRequestPolicy { requestPolicies[user] ?? .ask }
     func areFriends(_ one: UserID, _ other: UserID) -> Bool { friends.contains([one, other]) }
@@ -184,10 +186,12 @@ extension InMemoryMessagingStore {
 
 extension ConversationCommands {
     /// Without notices, so that numbers are those of what people wrote.
-    static func quiet(_ limits: ConversationLimits = ConversationLimits()) -> Self {
+    static func quiet(
+        _ limits: ConversationLimits = ConversationLimits(), analyzer: TextAnalyzer = TextAnalyzer()
+    ) -> Self {
         var limits = limits
         limits.notices = 0
-        return Self(limits: limits)
+        return Self(limits: limits, analyzer: analyzer)
     }
 }
 

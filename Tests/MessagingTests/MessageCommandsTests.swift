@@ -1,3 +1,4 @@
+import Languages
 import Model
 import TestSupport
 import Testing
@@ -37,7 +38,30 @@ struct MessageCommandsTests {
         #expect(later.isDuplicate && later.message.version == sent.message.version)
         #expect(later.message.reactions.isEmpty && later.message.replies == 0)
         // Another author's id is another one.
-        #expect(try chat.commands.send(outgoing, to: id, by: chat.people[1], in: chat.store).message.number == 4)
+        #expect(try chat.commands.send(outgoing, to: id, by: chat.people[1], in: chat.store).message.number == 5)
+    }
+
+    @Test("who has come back changes nothing of what they wrote before")
+    func editingOfBefore() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let sent = try chat.send("as it was", to: id, by: 1)
+        try chat.commands.leave(id, by: chat.people[1], in: chat.store)
+        try chat.send("meanwhile", to: id, by: 0)
+        _ = try chat.commands.add([chat.people[1]], to: id, by: chat.people[0], in: chat.store)
+        for text in ["as it was", "something else"] {
+            #expect(
+                try problem {
+                    _ = try chat.commands.edit(
+                        sent.number, in: id, text: try MessageText(text), basedOn: nil, by: chat.people[1],
+                        store: chat.store)
+                } == .forbidden)
+        }
+        #expect(
+            problem {
+                _ = try chat.commands.setLanguage(
+                    LanguageTag("es"), of: sent.number, in: id, by: chat.people[1], store: chat.store)
+            } == .forbidden)
     }
 
     @Test("a reply is to what its author can see")

@@ -1,4 +1,6 @@
 import Foundation
+import Languages
+import Messaging
 import Model
 import TestSupport
 import Testing

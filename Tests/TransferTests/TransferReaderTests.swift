@@ -25,7 +25,7 @@ import Transfer
         #"{"type":"conversation","id":"c2","kind":"direct","members":["u1","u2"]}"#,
         #"{"type":"conversation","id":"c3","kind":"self","members":["u1"]}"#,
         #"{"type":"message","id":"m1","conversation":"c1","author":"u1","sentAt":"2020-01-02T03:04:05.006Z","#
-            + #""text":"a \"quoted\"\nline \\ 👍","replyTo":"m0","editedAt":"2020-01-02T03:04:06.006Z","#
+            + #""text":"a \"quoted\"\nline \\ 👍","language":"pt-BR","replyTo":"m0","editedAt":"2020-01-02T03:04:06.006Z","#
             + #""edits":[{"text":"a","writtenAt":"2020-01-02T03:04:05.006Z"}],"#
             + #""reactions":[{"user":"u2","emoji":"👍","at":"2020-01-02T03:04:07.000Z"}],"pinned":true}"#,
         #"{"type":"message","id":"m2","conversation":"c1","author":"u1","sentAt":"2020-01-02T03:04:05.006Z","#

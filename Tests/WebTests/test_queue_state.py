@@ -160,13 +160,14 @@ def test_changes_are_shown_at_once(run):
     script = PENDING + """
         const edited = messageOf(shown(entry("messages.edit", { number: 1, text: "Hi <@all>" })), 1);
         const both = shown(entry("messages.react", { number: 1, emoji: "+" }), entry("messages.react", { number: 2, emoji: "!" }));
-        return [edited.text, edited.ranges, edited.version, messageOf(both, 1).reactions, messageOf(both, 2).reactions, both.reacted,
+        const { language } = messageOf(shown(entry("messages.setLanguage", { number: 1, language: "pt-BR" })), 1);
+        return [language, edited.text, edited.ranges, edited.version, messageOf(both, 1).reactions, messageOf(both, 2).reactions, both.reacted,
             shown(entry("messages.pin", { number: 1 })).conversation.pins, shown(entry("messages.unpin", { number: 2 })).conversation.pins,
             shown(entry("messages.star", { number: 1 })).starred, shown(entry("conversations.mark", { read: 2 })).read,
             shown(entry("messages.delete", { number: 2, for: "me" })).hidden, "text" in messageOf(shown(entry("messages.delete", { number: 1, for: "all" })), 1)];
     """
     assert run(script) == [
-        "Hi <@all>", [{"kind": "mention", "start": 3, "length": 6}], 1, {"+": {"count": 2, "users": ["you", "me"]}},
+        {"code": "pt-BR", "confidence": "high"}, "Hi <@all>", [{"kind": "mention", "start": 3, "length": 6}], 1, {"+": {"count": 2, "users": ["you", "me"]}},
         {"!": {"count": 1, "users": ["me"]}}, {"1": ["+"], "2": ["!"]}, [1, 2], [], {"1": True}, 2, {"2": True}, False,
     ]
 

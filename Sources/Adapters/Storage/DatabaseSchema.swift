@@ -5,5 +5,5 @@ package enum DatabaseSchema {
         + recordedCalls + mixes + captions + recordingAudience + logBounds + signInBounds + mediaUsage + restores
         + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends + messaging
         + messagingStreams + messageParts + search + imports + groupLinks + messageTimes + retention
-        + followedCalls + voiceMessages + withheldTimers + notices + presenceWords
+        + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages
 }

@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 
 // The account documents of the API; the JSON of these types is part of it.

@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 
 // The rows behind the accounts, as the commands see them.

@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 
 // The bodies of requests. The commands validate them and name the invalid field.

@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 package import Voice
 
@@ -12,6 +13,8 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
     // People.
     /// Whether the user exists and is neither disabled nor deleted.
     func isActive(_ user: UserID) throws -> Bool
+    /// Those that the user knows, in the order of their preference.
+    func languages(of user: UserID) throws -> [LanguageTag]
     func isBlocked(_ user: UserID, by blocker: UserID) throws -> Bool
     func areFriends(_ one: UserID, _ other: UserID) throws -> Bool
     /// What the user wants to become of conversations that strangers begin.

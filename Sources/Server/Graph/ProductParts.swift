@@ -1,4 +1,5 @@
 import Bus
+import Languages
 import Logging
 import MediaGateway
 import Messaging
@@ -25,7 +26,8 @@ struct ProductParts: Sendable {
     /// - Parameter gateway: nil if no gateway is to run.
     init(
         _ configuration: ServerConfiguration, store: Store, directory: DataDirectory, hub: RealtimeHub,
-        bus: any EventBus, relay: RelayServer?, gateway: GatewayConfiguration?, transcription: TranscriptionParts
+        bus: any EventBus, relay: RelayServer?, gateway: GatewayConfiguration?, transcription: TranscriptionParts,
+        languages: LanguageParts
     ) async throws {
         media = try await MediaParts(configuration, store: store, directory: directory)
         voice = VoiceParts(configuration, store: store, media: media, transcription: transcription)
@@ -33,7 +35,7 @@ struct ProductParts: Sendable {
             configuration, store: store, hub: hub, bus: bus, relay: relay, gateway: gateway, media: media, voice: voice,
             transcription: transcription.queue)
         conversations = ConversationService(
-            store: store, commands: ConversationCommands(), secrets: SystemSecrets(),
+            store: store, commands: commands, secrets: SystemSecrets(),
             transcribesVoice: voice.transcripts.isConfigured)
         inboxes = InboxFeed(store: store, hub: hub, bus: bus, logger: Logger(label: "inboxes"))
         typing = TypingNotices(service: conversations, bus: bus, uptime: AccountParts.uptime)

@@ -3,6 +3,7 @@ import Bus
 import Calls
 import Hummingbird
 import HummingbirdCore
+import Languages
 import Logging
 import MediaFiles
 import Model
@@ -73,7 +74,8 @@ struct ServiceGraph: Sendable {
                 configuration, store: storage.store, directory: directory, hub: hub, bus: bus, relay: server,
                 gateway: roles.contains(.gateway)
                     ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
-                transcription: transcription)
+                transcription: transcription,
+                languages: try LanguageParts(configuration, logger: Logger(label: "languages")))
         }
         gateway = product?.calls.gateway
         let calls = product?.calls

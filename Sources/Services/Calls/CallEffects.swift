@@ -1,5 +1,6 @@
 package import Bus
 import Calls
+import Languages
 import Metrics
 import Model
 package import Realtime

@@ -58,7 +58,7 @@ extension ConversationService {
         _ request: SendMessage, to id: ConversationID, by user: UserID
     ) throws -> @Sendable (StoreTransaction, ConversationCommands) throws -> OutgoingMessage {
         let voice = try voice(of: request)
-        let text = try request.text.map { try MessageText($0) }
+        let text = try request.text.map { commands.analyzer.analyzed(try MessageText($0)) }
         guard voice != nil || (text == nil) != (request.forward == nil) else {
             throw Problem.invalid(
                 "text", "A message has a text, or is forwarded, or has the file of a voice message: one of them.")

@@ -1,6 +1,7 @@
 import Accounts
 package import Calls
 import Friends
+import Languages
 package import Messaging
 package import Model
 package import Realtime

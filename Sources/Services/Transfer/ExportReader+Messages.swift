@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 import Storage
@@ -20,8 +21,10 @@ extension ExportReader {
             sentAt: message.sentAt)
         record.kind = message.kind
         record.text = message.text
+        let language = message.language.flatMap { $0.confidence == .high ? $0.code : nil }
+        record.language = message.text == nil ? nil : language
         record.call = message.call.map(Self.call)
-        record.voice = try message.voice.map(voice)
+        record.voice = try message.voice.map { try voice($0, language: language?.string) }
         record.notice = message.notice.map { Self.notice($0, in: id) }
         record.replyTo = message.replyTo.map { Self.id(of: $0, in: id) }
         record.thread = message.thread.map { Self.id(of: $0, in: id) }
@@ -40,14 +43,15 @@ extension ExportReader {
         return record
     }
 
-    private func voice(_ voice: VoiceRecord) throws -> TransferVoice {
+    /// - Parameter language: what the transcriber or the author has said.
+    private func voice(_ voice: VoiceRecord, language: String?) throws -> TransferVoice {
         var record = TransferVoice(durationMs: Int64(voice.audio.durationMs))
         record.file = voice.file.map { TransferVoice.fileName(of: $0) }
         record.waveform = voice.audio.waveform
         record.level = voice.audio.level
         guard let words = voice.words, !words.isEmpty else { return record }
         record.transcript = words
-        record.language = voice.transcript?.language
+        record.language = language ?? voice.transcript?.language
         let segments = try voice.file.flatMap { try store.transcript(of: $0) }?.segments ?? []
         if segments.reduce(0, { $0 + $1.text.utf8.count + 64 }) <= Self.segmentBytes,
             segments.count <= TransferVoice.maxSegments

@@ -1,5 +1,6 @@
 import Accounts
 import Calls
+import Languages
 import Messaging
 import Model
 import Services

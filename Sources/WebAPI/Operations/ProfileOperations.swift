@@ -1,6 +1,7 @@
 package import Accounts
 package import Friends
 import HTTPTypes
+import Languages
 package import Model
 package import Services
 

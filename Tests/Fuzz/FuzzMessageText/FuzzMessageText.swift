@@ -1,8 +1,11 @@
+import LanguageEngines
+import Languages
 import Messaging
 
 /// Texts of any bytes: one that is accepted is accepted again as it is; its ranges lie in it and nest, whole characters of
 /// UTF-16 each; its search terms lie in it, and so does what matches a query. A cursor is written as it was read. An emoji
-/// that is accepted is accepted again as it is stored.
+/// that is accepted is accepted again as it is stored. What identifies languages is given no more than it may read, and a
+/// language tag that is accepted is accepted again as it is.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMessageText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
@@ -11,6 +14,7 @@ public func fuzzMessageText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CIn
         fatalError("a term beyond the text")
     }
     checkSearch(text)
+    checkLanguage(text)
     if let emoji = try? ReactionEmoji(text), (try? ReactionEmoji(emoji.text)) != emoji { fatalError("another emoji") }
     guard let message = try? MessageText(text) else { return 0 }
     if (try? MessageText(message.text)) != message { fatalError("another text") }
@@ -27,6 +31,18 @@ private func checkRanges(_ text: String) {
         if let outer = open.last, range.end > outer.end { fatalError("ranges cross") }
         open.append(range)
     }
+}
+
+private func checkLanguage(_ text: String) {
+    if let tag = LanguageTag(wellFormed: text) {
+        if LanguageTag(wellFormed: tag.string) != tag { fatalError("another tag") }
+        if !tag.isReadable(knowing: tag) { fatalError("a tag that does not match itself") }
+    }
+    let omitted = RangeFinder.ranges(in: text).ranges.map { $0.start..<$0.end }
+    guard let identifiable = IdentifiableText(text, omitting: omitted) else { return }
+    if identifiable.text.utf8.count > 2 * IdentifiableText.maxBytes { fatalError("more than is read") }
+    guard let scores = CLD2Engine().scores(of: identifiable) else { return }
+    if scores.scores.isEmpty || scores.language(knowing: []) == nil { fatalError("scores without a language") }
 }
 
 /// The first line is searched for in the rest.

@@ -169,7 +169,7 @@ struct ConversationStoreTests {
         try store.database.write {
             try $0.execute(
                 sql: """
-                    INSERT INTO messages SELECT 'c2', number, json, expires FROM messages;
+                    INSERT INTO messages SELECT 'c2', number, json, expires, textVersion FROM messages;
                     INSERT INTO conversations SELECT 'c2', 9, json FROM conversations
                     """)
         }

@@ -45,6 +45,15 @@ struct ModelConversation {
         add(held.isSeen ? [.message(held.message)] : [])
     }
 
+    mutating func delete(_ number: Int) {
+        guard var held = messages[number] else { return }
+        sequence += 1
+        (held.message.version, held.message.textVersion) = (sequence, sequence)
+        (held.message.text, held.message.deletedAt) = (nil, Date(timeIntervalSince1970: Double(sequence)))
+        messages[number] = held
+        add(held.isSeen ? [.message(held.message)] : [])
+    }
+
     mutating func rename(_ name: String) {
         sequence += 1
         conversation.name = name

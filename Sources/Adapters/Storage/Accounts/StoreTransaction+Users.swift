@@ -1,4 +1,5 @@
 package import Accounts
+import Languages
 package import Model
 
 // The rows of users, of the words of their names and of external identities.

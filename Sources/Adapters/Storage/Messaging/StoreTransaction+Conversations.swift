@@ -1,4 +1,5 @@
 internal import Foundation
+import Languages
 package import Messaging
 package import Model
 

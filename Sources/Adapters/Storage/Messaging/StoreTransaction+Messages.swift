@@ -1,4 +1,5 @@
 internal import Foundation
+import Languages
 package import Messaging
 package import Model
 
@@ -9,10 +10,10 @@ extension StoreTransaction {
     static let messageColumns = """
         conversation_id, number, client_id, author, sent_at, kind, text, ranges, version, text_version, reply_to, edited_at,
         deleted_at, withheld, text_withheld, reactions, shown_version,
-        thread, replies, forwarded_from, call, expires_at, voice, notice
+        thread, replies, forwarded_from, call, expires_at, voice, notice, language, language_is_sure
         """
     /// The number of `messageColumns`.
-    static let messageColumnCount = 24
+    static let messageColumnCount = 26
 
     package func message(_ number: Int64, in conversation: ConversationID) throws -> Message? {
         try sql.first(
@@ -153,7 +154,8 @@ extension StoreTransaction {
             .integer(message.shownVersion), .integer(message.thread), .integer(message.replies),
             .id(message.forwardedFrom), .text(message.call.map { Self.text(of: $0) }),
             .time(message.expiresAt), .text(try message.voice.map { try Self.text(of: $0) }),
-            .text(try message.notice.map { try Self.text(of: $0) }), .blob(digest), .bool(touched.isSuspended),
+            .text(try message.notice.map { try Self.text(of: $0) }), .text(message.language?.code.string),
+            .bool(message.language?.confidence == .high), .blob(digest), .bool(touched.isSuspended),
             .integer(message.version),
         ]
     }
@@ -165,7 +167,7 @@ extension StoreTransaction {
             """
             UPDATE messages SET text = ?3, ranges = ?4, version = ?5, text_version = ?6, edited_at = ?7, \(deletion)
                 text_withheld = ?9, reactions = ?10, shown_version = ?11, replies = ?12, forwarded_from = ?13, call = ?14,
-                voice = ?15, notice = ?16
+                voice = ?15, notice = ?16, language = ?17, language_is_sure = ?18
             WHERE conversation_id = ?1 AND number = ?2
             """,
             [
@@ -177,6 +179,7 @@ extension StoreTransaction {
                 .text(message.call.map { Self.text(of: $0) }),
                 .text(try message.voice.map { try Self.text(of: $0) }),
                 .text(try message.notice.map { try Self.text(of: $0) }),
+                .text(message.language?.code.string), .bool(message.language?.confidence == .high),
             ])
         touched.save(message, isNew: false)
     }
@@ -190,7 +193,7 @@ extension StoreTransaction {
     package func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit] {
         try sql.query(
             """
-            SELECT text_version, text, written_at, withheld FROM edits WHERE conversation_id = ?1 AND number = ?2
+            SELECT text_version, text, written_at, withheld, language, language_is_sure FROM edits WHERE conversation_id = ?1 AND number = ?2
             ORDER BY text_version
             """, [.id(conversation), .integer(number)]
         ).map { row in
@@ -203,12 +206,14 @@ extension StoreTransaction {
     package func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws {
         try sql.execute(
             """
-            INSERT INTO edits (conversation_id, number, text_version, text, written_at, withheld)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO edits (
+                conversation_id, number, text_version, text, written_at, withheld, language, language_is_sure)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """,
             [
                 .id(conversation), .integer(number), .integer(edit.textVersion), .text(edit.text),
-                .time(edit.writtenAt), .bool(edit.isWithheld),
+                .time(edit.writtenAt), .bool(edit.isWithheld), .text(edit.language?.code.string),
+                .bool(edit.language?.confidence == .high),
             ])
     }
 

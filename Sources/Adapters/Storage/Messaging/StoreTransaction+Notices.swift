@@ -1,5 +1,6 @@
 internal import Foundation
-package import Messaging
+import Languages
+internal import Messaging
 package import Model
 
 // How notices are stored: a column of `messages`.

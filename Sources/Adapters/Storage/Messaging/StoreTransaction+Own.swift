@@ -1,3 +1,4 @@
+import Languages
 package import Messaging
 package import Model
 

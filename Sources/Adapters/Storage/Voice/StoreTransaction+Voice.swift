@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 package import Voice
 
@@ -9,9 +10,15 @@ extension StoreTransaction: VoiceStore {
         FROM voice_files v JOIN media_files f ON f.id = v.file_id
         """
 
-    package func isActive(_ user: UserID) throws -> Bool {
+    package func isActive(_ user: UserID) throws -> Bool { try activeLanguages(of: user) != nil }
+
+    package func languages(of user: UserID) throws -> [LanguageTag] { try activeLanguages(of: user) ?? [] }
+
+    /// Nil if the user is not active.
+    private func activeLanguages(of user: UserID) throws -> [LanguageTag]? {
         try shared(\.active, user) {
-            try connection.first("SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL", [.id(user)]) != nil
+            try connection.first("SELECT languages FROM users WHERE id = ?1 AND disabled_at IS NULL", [.id(user)])
+                .map { try $0.text(0).split(separator: ",").compactMap { LanguageTag(wellFormed: String($0)) } }
         }
     }
 

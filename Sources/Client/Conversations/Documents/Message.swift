@@ -59,6 +59,8 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
     public var isCut: Bool?
     /// What was found in the text.
     public var ranges: [TextRange]?
+    /// In which language the text is; nil if it has too few letters, or the server does not know.
+    public var language: MessageLanguage?
     /// The version at which the text or the transcript last changed.
     public var textVersion: Int
     /// The number of the message that it replies to.
@@ -92,10 +94,32 @@ extension Message {
         guard let expiry, expiry <= now else { return self }
         var tombstone = self
         (tombstone.text, tombstone.ranges, tombstone.isCut) = (nil, nil, nil)
+        tombstone.language = nil
         (tombstone.voice, tombstone.notice) = (nil, nil)
         tombstone.deletedAt = expiry
         return tombstone
     }
+}
+
+/// In which language a text is.
+public struct MessageLanguage: Codable, Hashable, Sendable {
+    /// How sure that is. Newer servers may have more.
+    public struct Confidence: RawRepresentable, Hashable, Sendable, Codable {
+        /// The confidence as it stands in JSON.
+        public let rawValue: String
+        /// Takes any confidence.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The server is sure, or the author has said so.
+        public static let high = Self(rawValue: "high")
+        /// A guess.
+        public static let low = Self(rawValue: "low")
+    }
+
+    /// A language tag, such as `en` or `zh-Hant`.
+    public var code: String
+    /// How sure that is.
+    public var confidence: Confidence
 }
 
 /// Something that the server found in a text.
@@ -141,6 +165,8 @@ public struct MessageEdit: Codable, Hashable, Sendable {
     public var textVersion: Int
     /// The text.
     public var text: String
+    /// In which language it is, as far as the server knows.
+    public var language: MessageLanguage?
     /// What was found in it.
     public var ranges: [TextRange]
     /// When it was written.

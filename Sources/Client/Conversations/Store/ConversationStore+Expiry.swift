@@ -31,7 +31,10 @@ extension ConversationStore {
                 var message = try StoredJSON.decode(Message.self, row[2])
                 if let expiry = message.expiry { message = message.asOf(max(now, expiry)) }
                 try database.execute(
-                    sql: "UPDATE messages SET json = ?, expires = NULL WHERE conversation = ? AND number = ?",
+                    sql: """
+                        UPDATE messages SET json = ?, expires = NULL, textVersion = NULL
+                        WHERE conversation = ? AND number = ?
+                        """,
                     arguments: [try StoredJSON.encode(message), id, number])
             }
             return rows.count

@@ -55,9 +55,10 @@ extension ConversationStore {
         for number in changes.messages {
             if let message = state.messages[number] {
                 try database.execute(
-                    sql: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?)",
+                    sql: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?)",
                     arguments: [
                         id, number, try StoredJSON.encode(message), message.expiry.map(Self.milliseconds),
+                        message.deletedAt == nil ? message.textVersion : nil,
                     ])
             } else {
                 try database.execute(

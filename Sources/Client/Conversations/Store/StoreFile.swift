@@ -86,7 +86,7 @@ enum StoreFile {
                         conversation TEXT, user TEXT, json BLOB NOT NULL, PRIMARY KEY (conversation, user)) WITHOUT ROWID;
                     CREATE TABLE IF NOT EXISTS people (user TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
                     CREATE TABLE IF NOT EXISTS messages (
-                        conversation TEXT, number INTEGER, json BLOB NOT NULL, expires INTEGER,
+                        conversation TEXT, number INTEGER, json BLOB NOT NULL, expires INTEGER, textVersion INTEGER,
                         PRIMARY KEY (conversation, number)) WITHOUT ROWID;
                     CREATE INDEX IF NOT EXISTS expiring ON messages (expires) WHERE expires IS NOT NULL;
                     CREATE TABLE IF NOT EXISTS own (

@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 extension AccountCommands {

@@ -66,7 +66,7 @@ package enum ErasurePlan {
         // What the user wrote; its number stays.
         ErasureRule(
             "messages", .cleared, .step(.messages), users: ["author", "forwarded_from"],
-            personal: ["text", "ranges", "digest", "voice", "notice"],
+            personal: ["text", "ranges", "language", "digest", "voice", "notice"],
             others: ["conversation_id", "client_id", "kind", "reactions", "call"]),
         ErasureRule("edits", .removed, .step(.messages), personal: ["text"], others: ["conversation_id"]),
         // Also those that the messages count and name.

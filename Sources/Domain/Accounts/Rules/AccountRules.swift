@@ -1,3 +1,4 @@
+import Languages
 internal import Model
 
 /// Validates and normalizes the values of accounts. Each function returns the value to store, or throws a `Problem`
@@ -82,28 +83,9 @@ package enum AccountRules {
         }
     }
 
-    /// Checks the syntax of RFC 5646 section 2.1 and applies the case of its section 2.1.1. Subtags need not be
-    /// registered.
+    /// A language tag in the case of RFC 5646 section 2.1.1.
     package static func language(_ tag: String, field: String) throws -> String {
-        let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
-        let isShaped = parts.enumerated().allSatisfy { index, part in
-            part.unicodeScalars.allSatisfy { isLetter($0) || (index > 0 && isDigit($0)) }
-                && (index == 0 ? 2...8 : 1...8).contains(part.unicodeScalars.count)
-        }
-        guard isShaped, tag.utf8.count <= 35 else {
-            throw Problem.invalid(field, "This is not a language tag such as en or pt-BR.")
-        }
-        var afterSingleton = false
-        return parts.enumerated().map { index, part in
-            defer { afterSingleton = afterSingleton || part.utf8.count == 1 }
-            let lower = part.lowercased()
-            guard index > 0, !afterSingleton, part.unicodeScalars.allSatisfy(isLetter) else { return lower }
-            switch part.utf8.count {
-            case 2: return part.uppercased()
-            case 4: return lower.prefix(1).uppercased() + lower.dropFirst()
-            default: return lower
-            }
-        }.joined(separator: "-")
+        try LanguageTag(tag, field: field).string
     }
 
     package static func device(_ claim: DeviceClaim?) throws -> DeviceClaim {

@@ -13,6 +13,7 @@ package struct MemberConversation: Hashable, Sendable {
 /// principal itself, by `ConversationAccess`.
 package struct ConversationCommands: Sendable {
     package let limits: ConversationLimits
+    package let analyzer: TextAnalyzer
 
     /// Makes the client id of a notice by its number.
     let noticeID: @Sendable (ConversationID, Int64, Timestamp) -> ClientID
@@ -23,6 +24,7 @@ package struct ConversationCommands: Sendable {
         noticeID: @escaping @Sendable (ConversationID, Int64, Timestamp) -> ClientID = { .make(at: $2) }
     ) {
         self.limits = limits
+        self.analyzer = analyzer
         self.noticeID = noticeID
     }
 

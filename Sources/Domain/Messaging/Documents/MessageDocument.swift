@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 extension Message {
@@ -27,6 +28,7 @@ extension Message {
                 let length = text?.utf16.count ?? 0
                 writer.array(isCut ? ranges.filter { $0.end <= length } : ranges) { $1.write(to: &$0) }
             }
+            if let language { language.write(to: &writer) }
             writer.member("textVersion", textVersion)
             writer.member("replyTo", replyTo)
             writer.member("thread", thread)
@@ -104,6 +106,17 @@ extension Notice {
     }
 }
 
+extension MessageLanguage {
+    /// Writes the member `language` of an object.
+    func write(to writer: inout JSONWriter) {
+        writer.name("language")
+        writer.object { writer in
+            writer.member("code", code.string)
+            writer.member("confidence", confidence.rawValue)
+        }
+    }
+}
+
 extension TextRange {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -120,6 +133,7 @@ extension MessageEdit {
         writer.object { writer in
             writer.member("textVersion", textVersion)
             writer.member("text", text)
+            language?.write(to: &writer)
             writer.name("ranges")
             writer.array(RangeFinder.ranges(in: text).ranges) { $1.write(to: &$0) }
             writer.member("writtenAt", writtenAt)

@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 /// What a member's own devices see of the membership, besides the member itself.

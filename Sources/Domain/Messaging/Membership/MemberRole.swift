@@ -1,3 +1,5 @@
+package import Languages
+
 /// What a conversation is.
 package enum ConversationKind: String, Hashable, Sendable, CaseIterable {
     /// Of two people; there is one for each pair, for ever.

@@ -1,3 +1,4 @@
+import Languages
 package import Model
 import Voice
 
@@ -42,7 +43,7 @@ extension ConversationCommands {
         return .new(
             NewMessage(
                 outgoing: outgoing, found: found, accepting: accepting, text: content.text, voice: content.voice,
-                forwardedFrom: content.forwardedFrom,
+                forwardedFrom: content.forwardedFrom, forwardedLanguage: content.language,
                 isWithheld: try isWithheld(from: user, found.conversation, in: store)))
     }
 
@@ -68,11 +69,13 @@ extension ConversationCommands {
         conversation.lastNumber += 1
         conversation.lastSentAt = max(conversation.lastSentAt, store.now)
         let version = conversation.change()
+        let analysis = checked.text.map { analyzer.analysis(of: $0) }
         var message = Message(
             conversation: conversation.id, number: conversation.lastNumber, clientID: outgoing.clientID, author: user,
             sentAt: conversation.lastSentAt, kind: checked.voice == nil ? .text : .voice, text: checked.text?.text,
-            ranges: checked.text.map { RangeFinder.ranges(in: $0.text).ranges } ?? [], version: version,
+            ranges: analysis?.ranges ?? [], version: version,
             textVersion: version, replyTo: outgoing.replyTo, isWithheld: checked.isWithheld)
+        message.language = try checked.forwardedLanguage ?? analysis.flatMap { try language($0, by: user, in: store) }
         message.voice = checked.voice
         message.thread = outgoing.thread
         message.expiresAt = conversation.disappearAfter(for: user).map { message.sentAt.adding(seconds: $0) }
@@ -116,13 +119,15 @@ extension ConversationCommands {
             throw Problem(.conflict, "A message can be edited \(limits.edits) times.")
         }
         let edit = MessageEdit(
-            textVersion: message.textVersion, text: former, writtenAt: message.editedAt ?? message.sentAt,
-            isWithheld: message.isTextWithheld)
+            textVersion: message.textVersion, text: former, language: message.language,
+            writtenAt: message.editedAt ?? message.sentAt, isWithheld: message.isTextWithheld)
         try store.insert(edit, of: number, in: id)
         let before = message
         message.isTextWithheld = try isWithheld(from: user, found.conversation, in: store)
+        let analysis = analyzer.analysis(of: text)
         message.text = text.text
-        message.ranges = RangeFinder.ranges(in: text.text).ranges
+        message.ranges = analysis.ranges
+        message.language = try language(analysis, by: user, in: store)
         message.editedAt = store.now
         message.change(to: found.conversation.change(), isWithheld: message.isTextWithheld)
         message.textVersion = message.version
@@ -184,13 +189,13 @@ extension ConversationCommands {
 
     private func content(
         of outgoing: OutgoingMessage, _ conversation: Conversation, by user: UserID, in store: some MessagingStore
-    ) throws -> (text: MessageText?, voice: VoiceRecord?, forwardedFrom: UserID?) {
+    ) throws -> (text: MessageText?, voice: VoiceRecord?, forwardedFrom: UserID?, language: MessageLanguage?) {
         switch (outgoing.text, outgoing.forward, outgoing.voice) {
-        case (let text?, nil, nil): return (text, nil, nil)
+        case (let text?, nil, nil): return (text, nil, nil, nil)
         case (nil, let source?, nil):
             let found = try forwarded(source, by: user, in: store)
-            return (found.text, nil, found.author)
-        case (nil, nil, let voice?): return (nil, try record(of: voice, conversation, by: user, in: store), nil)
+            return (found.text, nil, found.author, found.language)
+        case (nil, nil, let voice?): return (nil, try record(of: voice, conversation, by: user, in: store), nil, nil)
         default:
             throw Problem.invalid(
                 "text", "A message has a text, or is forwarded, or has the file of a voice message: one of them.")

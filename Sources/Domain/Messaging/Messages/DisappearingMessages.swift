@@ -59,6 +59,7 @@ extension Message {
     mutating func clear(at time: Timestamp) {
         text = nil
         ranges = []
+        language = nil
         call = nil
         voice = nil
         notice = nil

@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 
 /// A message, as those see it who may.
@@ -23,6 +24,8 @@ package struct Message: Hashable, Sendable {
     /// Nil for a deleted message, a call, a voice message and a notice.
     package var text: String?
     package var ranges: [TextRange]
+    /// Of the text; nil if it has too few letters, or nobody can tell.
+    package var language: MessageLanguage?
     /// The conversation's sequence at the last change of anything, and of the text.
     package var version: Int64
     /// The sequence at the last change that was not withheld: the version of those who do not see what is.
@@ -86,14 +89,19 @@ package struct Message: Hashable, Sendable {
 package struct MessageEdit: Hashable, Sendable {
     package var textVersion: Int64
     package var text: String
+    package var language: MessageLanguage?
     /// When it was written: the message's `sentAt` for the first.
     package var writtenAt: Timestamp
     /// The author alone sees it: see `Message.isTextWithheld`.
     package var isWithheld: Bool
 
-    package init(textVersion: Int64, text: String, writtenAt: Timestamp, isWithheld: Bool = false) {
+    package init(
+        textVersion: Int64, text: String, language: MessageLanguage? = nil, writtenAt: Timestamp,
+        isWithheld: Bool = false
+    ) {
         self.textVersion = textVersion
         self.text = text
+        self.language = language
         self.writtenAt = writtenAt
         self.isWithheld = isWithheld
     }

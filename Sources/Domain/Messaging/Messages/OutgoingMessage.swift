@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 /// What is sent.
@@ -53,6 +54,8 @@ package struct NewMessage: Hashable, Sendable {
     let text: MessageText?
     let voice: VoiceRecord?
     let forwardedFrom: UserID?
+    /// Of a message that is forwarded: it is in the language of the original.
+    let forwardedLanguage: MessageLanguage?
     let isWithheld: Bool
 
     /// Whether storing it writes nothing but the message, its mentions and its conversation, so that the order in which

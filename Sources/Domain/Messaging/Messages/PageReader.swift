@@ -94,6 +94,7 @@ struct PageReader<Store: MessagingStore> {
         var seen = message
         seen.text = edits[index].text
         seen.ranges = RangeFinder.ranges(in: edits[index].text).ranges
+        seen.language = edits[index].language
         seen.textVersion = edits[index].textVersion
         seen.editedAt = index == 0 ? nil : edits[index].writtenAt
         seen.isTextWithheld = false

@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 // The membership that is its owner's alone.

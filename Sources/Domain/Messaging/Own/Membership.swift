@@ -1,3 +1,4 @@
+package import Languages
 package import Model
 
 /// How a member keeps a conversation: what its owner alone sees of the membership.

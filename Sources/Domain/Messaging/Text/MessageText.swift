@@ -9,6 +9,8 @@ package struct MessageText: Hashable, Sendable {
     package static let maxBytes = 65_536
 
     package let text: String
+    /// Nil if it was not made yet: see `TextAnalyzer`.
+    package internal(set) var analysis: TextAnalysis?
 
     /// - Throws: `invalid_request` of the field: of a text that is empty, too long, or has a control character other than a
     ///   tab and line breaks.

@@ -1,3 +1,4 @@
+import Languages
 package import Model
 
 /// A message of any conversation.
@@ -53,7 +54,7 @@ extension ConversationCommands {
     /// The text that is forwarded, as the user sees it, and who wrote it first.
     func forwarded(
         _ source: MessageReference, by user: UserID, in store: some MessagingStore
-    ) throws -> (text: MessageText, author: UserID) {
+    ) throws -> (text: MessageText, language: MessageLanguage?, author: UserID) {
         let message: Message
         do {
             message = try self.message(source.number, in: source.conversation, by: user, store: store)
@@ -64,6 +65,8 @@ extension ConversationCommands {
             throw Problem(
                 .conflict, "This message cannot be forwarded: only texts that are not deleted.", field: "forward")
         }
-        return (try MessageText(text, field: "forward"), message.forwardedFrom ?? message.author)
+        var forwarded = try MessageText(text, field: "forward")
+        forwarded.analysis = TextAnalysis(ranges: message.ranges)
+        return (forwarded, message.language, message.forwardedFrom ?? message.author)
     }
 }

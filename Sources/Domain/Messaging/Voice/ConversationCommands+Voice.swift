@@ -1,10 +1,11 @@
+import Languages
 package import Model
-package import Voice
+internal import Voice
 
 /// A sound that is to be sent.
 package struct OutgoingVoice: Hashable, Sendable {
     package let file: FileID
-    /// Whether it is transcribed once it is sent.
+    /// Whether it is transcribed once it is sent, if that is allowed.
     package let isTranscribed: Bool
 
     package init(file: FileID, isTranscribed: Bool) {
@@ -38,7 +39,7 @@ extension ConversationCommands {
     func attach(_ voice: OutgoingVoice?, _ message: Message, in store: some MessagingStore) throws {
         guard let voice else { return }
         try store.save(.init(conversation: message.conversation, number: message.number), of: voice.file)
-        if voice.isTranscribed { try store.transcribeVoiceFile(voice.file) }
+        if message.voice?.transcript != nil { try store.transcribeVoiceFile(voice.file) }
     }
 
     /// The file of a voice message, for somebody who sees the message.
@@ -120,6 +121,7 @@ extension ConversationCommands {
         let before = message
         try store.save(transcript, of: id)
         message.voice?.transcript = transcript.withoutSegments
+        message.language = try language(of: transcript, by: message.author, in: store)
         message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
         try store.reindex(before, former: [], as: message, former: [])

@@ -1,4 +1,5 @@
 import Accounts
+import Languages
 import Messaging
 import Model
 import Voice
@@ -105,6 +106,7 @@ extension ImportBatch {
             deletedAt: record.deletedAt ?? (isExpired ? record.expiresAt : isDeleted ? store.now : nil),
             isWithheld: record.isWithheld)
         message.expiresAt = record.expiresAt
+        if text != nil { message.language = record.language.map { MessageLanguage(code: $0, confidence: .high) } }
         message.isTextWithheld = record.isTextWithheld && text != nil
         if let call = record.call, !isDeleted {
             message.call = self.call(call, record.sentAt, source, &notes)

@@ -1,4 +1,5 @@
 import Accounts
+import Languages
 import Messaging
 import Model
 

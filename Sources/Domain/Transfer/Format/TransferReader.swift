@@ -1,4 +1,5 @@
 import Accounts
+import Languages
 import Messaging
 import Model
 
@@ -84,13 +85,24 @@ package enum TransferReader {
 
     static func settings(_ reader: inout RecordReader) throws -> ConversationSettings? {
         guard var object = try reader.object("settings") else { return nil }
-        let settings = ConversationSettings(
+        var settings = ConversationSettings(
             write: try object.choice("write", default: .members), add: try object.choice("add", default: .members),
             rename: try object.choice("rename", default: .members),
             keepDays: Int(clamping: try object.optionalInteger("keepDays") ?? 0))
         try MessageRetention.check(settings.keepDays)
         try object.end("settings")
         return settings
+    }
+
+    private static func language(
+        _ reader: inout RecordReader, of message: TransferMessage
+    ) throws -> LanguageTag? {
+        guard let tag = try reader.optionalText("language") else { return nil }
+        guard let language = try LanguageTag(tag).ofText else {
+            throw Problem.invalid("language", "The language of a text has a code of two or three letters, such as en.")
+        }
+        guard message.text != nil else { throw Problem.invalid("language", "Only a text has a language.") }
+        return language
     }
 
     private static func message(_ reader: inout RecordReader) throws -> TransferMessage {
@@ -101,6 +113,7 @@ package enum TransferReader {
         message.deletedAt = try reader.optionalTime("deletedAt")
         message.expiresAt = try reader.optionalTime("expiresAt")
         message.text = try reader.optionalText("text").map { try MessageText($0).text }
+        message.language = try language(&reader, of: message)
         message.replyTo = try reader.optionalID("replyTo")
         message.thread = try reader.optionalID("thread")
         message.forwardedFrom = try reader.optionalID("forwardedFrom")

@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 
@@ -59,6 +60,7 @@ extension TransferMessage {
         writer.member("sentAt", sentAt)
         if kind != .text { writer.member("kind", kind.rawValue) }
         writer.member("text", text)
+        writer.member("language", language?.string)
         call?.write(to: &writer)
         voice?.write(to: &writer)
         notice?.write(to: &writer)

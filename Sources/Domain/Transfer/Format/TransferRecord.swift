@@ -1,3 +1,4 @@
+package import Languages
 package import Messaging
 package import Model
 
@@ -108,6 +109,8 @@ package struct TransferMessage: Hashable, Sendable {
     package var notice: TransferNotice?
     /// Nil for a deleted message, a call, a voice message and a notice.
     package var text: String?
+    /// Of the text, where it is sure.
+    package var language: LanguageTag?
     package var replyTo: String?
     package var thread: String?
     package var forwardedFrom: String?

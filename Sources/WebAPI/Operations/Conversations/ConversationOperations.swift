@@ -1,5 +1,6 @@
 import Accounts
 import HTTPTypes
+import Languages
 import Messaging
 import Model
 package import Services

@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 
@@ -81,6 +82,7 @@ enum ConversationSchemas {
             "DeletionResult",
             .object([.optional("message", .named("Message")), .optional("own", .named("OwnMessage"))])
         ),
+        ("MessageLanguage", messageLanguage),
         ("MessageEdits", .object([.required("edits", .list(.named("MessageEdit")))])),
         (
             "OwnMessage",
@@ -233,6 +235,10 @@ enum ConversationSchemas {
         ),
         .optional("isCut", .boolean, "True in a list that shows only the beginning of the text or transcript."),
         .optional("ranges", .list(.named("TextRange")), "What was found in the text."),
+        .optional(
+            "language", .named("MessageLanguage"),
+            "Of the text. Absent if it has fewer than three letters beside links, mentions, code and emoji, or nobody knows."
+        ),
         .required(
             "textVersion", .integer(), "The sequence at the last change of the text, the call or the transcript."),
         .optional("replyTo", .integer(), "The number of a message of the same conversation."),
@@ -311,8 +317,16 @@ enum ConversationSchemas {
                 + "only if the user has deleted it for themselves and may still read it."),
     ])
 
+    private static let messageLanguage = Schema.object([
+        .required("code", .text(), "A language tag (RFC 5646), such as `en` or `zh-Hant`."),
+        .required(
+            "confidence", .choice(MessageLanguage.Confidence.allCases.map(\.rawValue)),
+            "`low` for a guess. It is `high` where the engine is sure, or the author has corrected it."),
+    ])
+
     private static let messageEdit = Schema.object([
         .required("textVersion", .integer()), .required("text", .text()),
+        .optional("language", .named("MessageLanguage")),
         .required("ranges", .list(.named("TextRange"))), .required("writtenAt", .time),
     ])
 }

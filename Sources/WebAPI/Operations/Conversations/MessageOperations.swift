@@ -1,4 +1,5 @@
 import HTTPTypes
+import Languages
 import Messaging
 import Model
 import Services
@@ -7,7 +8,10 @@ import Storage
 /// Operations of messages.
 enum MessageOperations {
     static func all(_ service: ConversationService) -> [Operation] {
-        [send(service), list(service), get(service), edit(service), delete(service), edits(service)]
+        [
+            send(service), list(service), get(service), edit(service), setLanguage(service), delete(service),
+            edits(service),
+        ]
     }
 
     private static let conversation = ConversationOperations.conversation
@@ -185,7 +189,7 @@ enum MessageOperations {
         ) { request in
             let named = try request.message()
             let body = try request.decode(Edit.self)
-            let text = try MessageText(body.text)
+            let text = service.commands.analyzer.analyzed(try MessageText(body.text))
             if case .number = named.target, body.textVersion == nil {
                 throw Problem.invalid("textVersion", "textVersion is missing.")
             }
@@ -194,6 +198,31 @@ enum MessageOperations {
                     try commands.edit(
                         number, in: named.conversation, text: text, basedOn: body.textVersion, by: named.user,
                         store: store)
+                })
+        }
+    }
+
+    private struct Language: Decodable {
+        var language: String
+    }
+
+    private static func setLanguage(_ service: ConversationService) -> Operation {
+        Operation(
+            name: "messages.setLanguage", method: .put,
+            path: "/v1/conversations/{conversation}/messages/{number}/language",
+            summary: "Correct the language of a message of one's own. It holds until the message is edited.",
+            parameters: [conversation, number],
+            body: .object([
+                .required("language", .text(minimum: 2, maximum: LanguageTag.maxLength), "A tag such as en or pt-BR.")
+            ]),
+            responses: [.ok(.named("MessageResult"))],
+            problems: [.notFound, .forbidden, .conflict, .predecessorMissing], limit: .messages
+        ) { request in
+            let named = try request.message()
+            let language = try LanguageTag(try request.decode(Language.self).language)
+            return response(
+                try await service.write(named) {
+                    try $1.setLanguage(language, of: $2, in: named.conversation, by: named.user, store: $0)
                 })
         }
     }

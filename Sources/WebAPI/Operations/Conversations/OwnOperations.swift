@@ -1,4 +1,5 @@
 import HTTPTypes
+import Languages
 import Messaging
 import Model
 import Services

@@ -203,7 +203,6 @@ export const english = {
         title: "Settings",
         name: "Your name",
         languages: "Languages you speak",
-        languagesHint: "Language codes, separated by commas, such as en, es, ar.",
         profileSaved: "Profile saved.",
         choosePhoto: "Choose a photo",
         removePhoto: "Remove your photo",
@@ -615,6 +614,16 @@ export const english = {
         // What it means.
         explain: "Explain",
         suggestReplies: "Suggest replies",
+    },
+    messageLanguage: {
+        of: "Language: {language}",
+        // The server has guessed it.
+        guess: "Language: {language} (not sure)",
+        unknown: "Language: not known",
+        title: "Language of the message",
+        hint: "It holds until you edit the text.",
+        search: "Find a language",
+        nothing: "No language is called “{query}”.",
     },
     selection: {
         stop: "Stop selecting",

@@ -90,6 +90,7 @@ const routes = {
     "messages.get": message("GET"),
     "messages.edit": message("PATCH"),
     "messages.delete": message("DELETE"),
+    "messages.setLanguage": message("PUT", "/language"),
     "messages.edits": message("GET", "/edits"),
     "messages.receipts": message("GET", "/receipts"),
     "messages.pin": message("PUT", "/pin"),

@@ -43,6 +43,9 @@ export class ThreadWrites extends Emitter {
 
     edit({ number, textVersion }, text) { this.#queue("messages.edit", { number, text, textVersion }, `edit ${number}`); }
 
+    /** In which language a text of the user's own is. */
+    setLanguage({ number }, language) { this.#queue("messages.setLanguage", { number, language }, `language ${number}`); }
+
     deleteForAll({ number }) { this.#queue("messages.delete", { number, for: "all" }, `delete ${number}`); }
 
     deleteForMe({ number }) { this.#queue("messages.delete", { number, for: "me" }, `hide ${number}`); }

@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 
@@ -23,7 +24,8 @@ final class SharedSends {
     var spans: [Membership: MembershipSpans] = [:]
     /// The members of conversations of two.
     var pairs: [ConversationID: [Member]] = [:]
-    var active: [UserID: Bool] = [:]
+    /// The languages of those who are active; nil of others.
+    var active: [UserID: [LanguageTag]?] = [:]
     var blocked: [Block: Bool] = [:]
     /// Messages that are not inserted yet, with the digests of their requests.
     var waiting: [(message: Message, digest: [UInt8])] = []

@@ -19,6 +19,8 @@ export function withPending(thread, entries, me) {
 const changes = {
     "messages.edit": (thread, { number, text }, { createdAt }) => withChange(thread, number, (message) => ({ ...message, text,
         ranges: mentionRanges(text), editedAt: message.editedAt ?? new Date(createdAt).toISOString(), isPending: true })),
+    "messages.setLanguage": (thread, { number, language }) => withChange(thread, number, (message) => ({ ...message,
+        language: { code: language, confidence: "high" }, isPending: true })),
     "messages.delete": (thread, params, { createdAt }) => params.for === "me"
         ? { ...thread, hidden: { ...thread.hidden, [params.number]: true } }
         : withChange(thread, params.number, (message) => ({ ...withoutContent(message), deletedAt: new Date(createdAt).toISOString(), isPending: true })),

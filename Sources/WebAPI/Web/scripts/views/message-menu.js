@@ -5,6 +5,7 @@ import { server } from "../features.js";
 import { t } from "../language/texts.js";
 import { outbox } from "../outbox.js";
 import { decoded } from "../state/mentions.js";
+import { wordsOf } from "../state/reading.js";
 import { isForwardable, isSelectable, mayDeleteForAll } from "../state/selection.js";
 import { messageOf, reactionsOf, stateOf } from "../state/thread.js";
 import { attempt } from "./attempt.js";
@@ -43,6 +44,7 @@ export function showMenu(thread, message, actions) {
             isThere && message.editedAt && item("history", "history", t("info.formerTexts"), () => showHistory(thread, message)),
             isThere && Object.keys(message.reactions ?? {}).length > 0 && item("reactions", "smile", t("menu.whoReacted"), () => showReactions(thread, message)),
             isMember && isOwn && isThere && kind !== "self" && item("info", "info", t("info.readBy"), () => showInfo(thread, message)),
+            isMember && isOwn && wordsOf(message) && item("language", "globe", languageText(message), () => chooseLanguage(thread, message)),
             !isOwn && isThere && item("report", "alert", t("common.report"), () => reportUser({ id: message.author, displayName: thread.nameOf(message.author) },
                 { conversation: thread.id, number: message.number })),
             mayDeleteForAll(state, message, me) && item("delete-all", "trash", t("menu.deleteForAll"), () => remove(thread, message), "quiet danger-text"),

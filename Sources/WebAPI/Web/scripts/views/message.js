@@ -92,7 +92,8 @@ export function content(thread, message) {
         made.update(message, Boolean(thread.state.listened[message.number]));
         return made.node;
     }
-    return h("div", { class: isFewEmoji(message.text ?? "") ? "text few-emoji" : "text", dir: "auto" }, messageText(message, (user) => thread.nameOf(user)));
+    const { code, confidence } = message.language ?? {};
+    return h("div", { class: isFewEmoji(message.text ?? "") ? "text few-emoji" : "text", dir: "auto", lang: confidence === "low" ? undefined : code }, messageText(message, (user) => thread.nameOf(user)));
 }
 
 function meta(thread, message, isOwn) {

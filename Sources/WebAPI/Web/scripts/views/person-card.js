@@ -2,7 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { friends } from "../friends.js";
-import { format } from "../language/locale.js";
+import { languageName } from "../language/names.js";
 import { t } from "../language/texts.js";
 import { avatar } from "./avatar.js";
 import { open } from "./dialogs.js";
@@ -16,8 +16,7 @@ import { callPerson } from "./start-call.js";
 /** A person's card: their languages, calling and writing to them, friendship, blocking and reporting them. */
 export function showPerson(user) {
     const call = (kind) => () => { dialog.close(); callPerson(user, kind); };
-    const names = format(Intl.DisplayNames, { type: "language" });
-    const speak = (user.languages ?? []).map((code) => { try { return names.of(code); } catch { return code; } });
+    const speak = (user.languages ?? []).map((code) => languageName(code));
     const changing = h("div", { class: "items" });
     const item = (action, name, label, run, style = "quiet", feature) => button({ name, label, class: `item ${style}`, data: { action, ...(feature && { feature }) },
         onclick: run });

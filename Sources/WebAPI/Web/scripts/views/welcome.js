@@ -5,6 +5,7 @@ import { credentials } from "../credentials.js";
 import { busy, button, field, h, icon } from "../dom.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
+import { languageList } from "./language-list.js";
 
 /** `notice` says why the server cannot be reached; undefined if it can. `isNowhere` says that there is no page at the address. */
 export function showWelcome(root, server, { mode = "sign-in", notice, isNowhere = false } = {}) {
