@@ -156,6 +156,9 @@ let package = Package(
             "Adapters", "Providers",
             ["Wire", "Webhooks", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, crypto]),
 
+        module("Adapters", "ProviderCodecs", ["Model", "Languages"]),
+        module("Adapters", "Translators", ["Model", "Languages", "Webhooks", "Providers", "ProviderCodecs"]),
+
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
         module(
@@ -209,7 +212,7 @@ let package = Package(
             [
                 "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice",
                 "Messaging", "Languages", "LanguageEngines", "Transfer", "Webhooks", "MediaFiles", "DatagramIO",
-                "Providers", "OpenSSLCrypto", "SecureMedia",
+                "Providers", "ProviderCodecs", "Translators", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
                 "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
@@ -276,7 +279,7 @@ let package = Package(
             "ServerTests",
             [
                 "TestSupport", "Server", "Services", "WebAPI", "MediaGateway", "DatagramIO", "Model", "Languages",
-                "Wire", "Transcription",
+                "Wire", "Transcription", "Translators",
                 logging,
             ]),
         tests(
@@ -343,6 +346,13 @@ let package = Package(
         tests(
             "ProvidersTests",
             ["TestSupport", "HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1, nioSSL]),
+        tests(
+            "TranslatorsTests",
+            [
+                "TestSupport", "HTTPTestSupport", "Translators", "ProviderCodecs", "Providers", "Languages", "Model",
+                "Wire",
+                nioHTTP1,
+            ]),
         tests(
             "RealtimeTests",
             [

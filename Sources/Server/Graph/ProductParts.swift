@@ -30,7 +30,9 @@ struct ProductParts: Sendable {
         languages: LanguageParts
     ) async throws {
         media = try await MediaParts(configuration, store: store, directory: directory)
-        voice = VoiceParts(configuration, store: store, media: media, transcription: transcription)
+        let commands = ConversationCommands(analyzer: languages.analyzer, intelligence: languages.rules)
+        voice = VoiceParts(
+            configuration, store: store, commands: commands, media: media, transcription: transcription)
         calls = try await CallParts(
             configuration, store: store, hub: hub, bus: bus, relay: relay, gateway: gateway, media: media, voice: voice,
             transcription: transcription.queue)

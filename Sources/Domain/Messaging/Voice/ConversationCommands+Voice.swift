@@ -32,7 +32,8 @@ extension ConversationCommands {
         guard file.location == nil else {
             throw Problem(.conflict, "This file was sent before: make another one.", field: "file")
         }
-        return VoiceRecord(file: file.id, audio: file.audio, transcript: voice.isTranscribed ? .pending : nil)
+        let isTranscribed = try voice.isTranscribed && allowsTranscription(of: user, in: conversation.id, store: store)
+        return VoiceRecord(file: file.id, audio: file.audio, transcript: isTranscribed ? .pending : nil)
     }
 
     /// The message has the file now.

@@ -1,0 +1,1 @@
+"""Real engines for tests, each a program that ends when its input closes."""
