@@ -18,9 +18,23 @@ import pytest
 from switchboard_tests import metrics, namespaces
 from switchboard_tests.certificates import Authority, self_signed
 from switchboard_tests.ports import free_port
-from switchboard_tests.server import Server, tool
+from switchboard_tests.server import NO_APERTIUM, Server, merged, tool
 from switchboard_tests.server_keys import create
 from switchboard_tests.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def make_server(make_server):
+    """Servers without Apertium, of which a check would try every direction."""
+    return lambda settings=None, **options: make_server(merged(NO_APERTIUM, settings or {}), **options)
+
+
+@pytest.fixture(scope="module")
+def whole(make_server):
+    """With Apertium."""
+    server = make_server({"languages": {"apertium": True}})
+    yield server
+    server.stop()
 
 
 def check(server: Server, *options: str, code: int) -> str:
@@ -61,7 +75,8 @@ def rows(server: Server) -> dict[str, list]:
 # What works -----------------------------------------------------------------------------------------------------------
 
 
-def test_everything_works(server):
+def test_everything_works(whole):
+    server = whole
     text = check(server, code=0)
     assert line(text, "Configuration").endswith(": HTTP, relay over UDP and TCP, gateway")
     assert str(server.config) in line(text, "Configuration")
@@ -79,12 +94,14 @@ def test_everything_works(server):
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
     assert line(text, "Keys") == "Keys: not configured: there are no server keys."
     assert line(text, "Webhooks") == "Webhooks: not configured: there are no webhooks."
+    assert re.match(r"Translation: works, apertium, .*rus-ukr", line(text, "Translation"))
     assert line(text, "Disk").startswith("Disk: works, ")
     assert text.endswith("Everything works.\n")
 
 
-def test_it_leaves_no_trace(server):
+def test_it_leaves_no_trace(whole):
     """No row, no leg, no allocation and no session is left."""
+    server = whole
     server.users(1)
     before = rows(server)
     assert before["users"], "the test looks at the wrong tables"
@@ -94,8 +111,8 @@ def test_it_leaves_no_trace(server):
     assert rows(server) == before
 
 
-def test_json_has_every_check(server):
-    found = document(server, code=0)
+def test_json_has_every_check(whole):
+    found = document(whole, code=0)
     # That of the loopback address that clients are given.
     assert found["status"] == "warning"
     assert statuses(found) == {
@@ -126,7 +143,12 @@ def test_keys_that_expire_soon_are_warnings(make_server):
 
 
 @pytest.mark.parametrize(
-    "role, off", [("api,relay", {"gateway"}), ("api", {"gateway", "relay"}), ("relay", {"http", "realtime", "gateway"})]
+    "role, off",
+    [
+        ("api,relay", {"gateway"}),
+        ("api", {"gateway", "relay"}),
+        ("relay", {"http", "realtime", "gateway", "explanation"}),
+    ],
 )
 def test_roles_that_are_off_are_not_configured(make_server, role, off):
     server = make_server(started=False, role=role)
@@ -153,7 +175,7 @@ def test_a_server_that_is_stopped(make_server):
     assert line(text, "Gateway") == "Gateway: skipped: Server does not work."
     assert line(text, "Keys") == "Keys: skipped: Server does not work."
     assert f"UDP 127.0.0.1:{server.relay_port}: FAILS: " in text
-    assert "checks failed. 5 checks were skipped." in text
+    assert "checks failed. 8 checks were skipped." in text
     found = document(server, code=1)
     assert found["status"] == "failed" and statuses(found)["http"] == {"failed"}
     assert "http.port" in next(one["remedy"] for one in found["checks"] if one["subject"] == "http")
@@ -363,7 +385,7 @@ def test_from_another_machine(server):
     for name in ("Server", "Gateway", "Disk"):
         assert line(text, name).startswith(f"{name}: skipped: ")
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
-    assert text.endswith("Everything that was tried works. 5 checks were skipped.\n")
+    assert text.endswith("Everything that was tried works. 8 checks were skipped.\n")
 
 
 @pytest.mark.parametrize("option, value", [("--url", "ftp://127.0.0.1"), ("--address", "calls.example.org")])

@@ -142,7 +142,7 @@ UNBOUND: dict[str, dict[str, Any]] = {
     "conversations.create": {"clientID": "{new}", "kind": "self"}, "conversations.list": {}, "inbox.list": {},
     "messages.starred": {},
 }
-TYPES = {400: "invalid_request", 403: "forbidden", 404: "not_found", 409: "conflict"}
+TYPES = {400: "invalid_request", 403: "forbidden", 404: "not_found", 409: "conflict", 503: "provider_not_configured"}
 
 
 @dataclass
@@ -184,7 +184,8 @@ class Harness:
 
 @pytest.fixture(scope="module")
 def harness(make_server) -> Harness:
-    server = make_server({"limits": {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}})
+    limits = {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
+    server = make_server({"limits": limits, "languages": {"apertium": False}})
     people: dict[str, User | None] = {role: server.user() for role in ROLES}
     people |= {"anonymous": None, "disabled": signed_up(server, "disabled"), "deleted": signed_up(server, "deleted")}
     named = {role: who for role, who in people.items() if who is not None}
@@ -257,6 +258,8 @@ def test_by_requests_and_listening(harness, transport, role: str):
         assert ("result" in typing) == (role in INSIDE), (ROLES[role], typing)
         marks = exchange(103, {"listen": {"stream": f"marks:{harness.here}"}})
         assert ("result" in marks) == (role in INSIDE), (ROLES[role], marks)
+        translations = exchange(104, {"listen": {"stream": f"translations:{harness.here}"}})
+        assert ("result" in translations) == (role in INSIDE), (ROLES[role], translations)
         other = exchange(101, {"listen": {"stream": f"inbox:{owner.id}"}})
         assert ("result" in other) == (role == "owner")
 

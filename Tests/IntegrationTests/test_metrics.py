@@ -10,6 +10,7 @@ import subprocess
 import pytest
 from switchboard_tests import stun
 from switchboard_tests.audio_files import encode, voice
+from switchboard_tests.conversations import befriend, direct, send
 from switchboard_tests.metrics import families, text, value
 from switchboard_tests.server import HTTP, LOAD, OPEN_RELAY, ROOT, Server, User, tool
 from switchboard_tests.voice_messages import sent
@@ -87,6 +88,9 @@ def test_every_label_is_bounded(busy):
         "type",
         "kind",
         "method",
+        "engine",
+        "program",
+        "result",
         "status",
         "name",
         "state",
@@ -166,8 +170,27 @@ def transcribe_all(server: Server, directory) -> None:
         wait_until(lambda: f"switchboard_{name}{{" in text(server), f"{name} is counted")
 
 
+def translate(server: Server) -> None:
+    """Has Apertium translate a message."""
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    assert send(ann, here, "Позвони мне, когда придёшь").status_code == 201
+    body = {"numbers": [1], "language": "uk"}
+    assert ann.post(f"/v1/conversations/{here}/translations", body).status_code == 200
+    wait_until(lambda: "switchboard_translation_texts_total{" in text(server), "it is made")
+    assert value(server, "translation_texts_total", engine="apertium", outcome="done") == 1
+    assert value(server, "translation_calls_total", engine="apertium") == 1
+    assert value(server, "translation_requests_total", result="queued") == 1
+    assert value(server, "translation_waiting") == 0
+    assert value(server, "translation_program_running", program="apertium-rus-ukr") == 1
+    assert value(server, "provider_calls_total", feature="translation", engine="apertium", outcome="done") == 1
+    assert value(server, "provider_micro_dollars_total", feature="translation", engine="apertium") == 0
+    assert ann.post(f"/v1/conversations/{here}/messages/1/hints", {}).status_code == 200
+
+
 def test_the_dashboard_uses_existing_metrics(busy, tmp_path):
     transcribe_all(busy, tmp_path)
+    translate(busy)
     dashboard = json.loads((ROOT / "Config/grafana/switchboard.json").read_text())
     # Counters that exist only after their first increment are created by use.
     names = {sample.name for family in families(busy).values() for sample in family.samples}

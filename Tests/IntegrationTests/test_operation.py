@@ -21,10 +21,16 @@ from switchboard_tests.endpoint import client_id
 from switchboard_tests.operators import server_stats
 from switchboard_tests.ports import free_port
 from switchboard_tests.relay_clients import allocated, ask, claim, connect, ends, over, tls
-from switchboard_tests.server import BINARY, HTTP, OPEN_RELAY, Server, User, change, tool
+from switchboard_tests.server import BINARY, HTTP, NO_APERTIUM, OPEN_RELAY, Server, User, change, merged, tool
 from switchboard_tests.waiting import TIMEOUT, wait_until
 
 SECRET = "a secret of the tests, long enough"
+
+
+@pytest.fixture(scope="module")
+def make_server(make_server):
+    """Servers without Apertium, of which a check would try every direction."""
+    return lambda settings=None, **options: make_server(merged(NO_APERTIUM, settings or {}), **options)
 
 
 def tool_input(server: Server, text: str, *arguments: str) -> subprocess.CompletedProcess:

@@ -32,6 +32,8 @@ final class InMemoryMessagingStore: MessagingStore {
     var voice = InMemoryVoiceFiles()
     /// Postings and messages that were read.
     var rowsRead = 0
+    var languages: [UserID: [LanguageTag]] = [:]
+    var translations = InMemoryTranslations()
 
     func isActive(_ user: UserID) -> Bool { !inactive.contains(user) }
     func languages(of user: UserID) -> [LanguageTag] { languages[user] ?? [] }

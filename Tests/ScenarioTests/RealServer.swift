@@ -19,7 +19,9 @@ final class RealServer: Sendable {
     var address: String { "http://127.0.0.1:\(port)" }
 
     /// Starts the binary that the package's tests were built with, and waits until it is ready.
-    init() async throws {
+    ///
+    /// - Parameter settings: More lines of the configuration, of the folder with the package.
+    init(_ settings: (_ root: URL) -> String = { _ in "" }) async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         binary = root.appendingPathComponent(".build/debug/switchboard")
@@ -42,6 +44,7 @@ final class RealServer: Sendable {
             limits: {callsPerMinute: 100000, signalsPerMinute: 100000, credentialsPerMinute: 100000, requestsPerMinute: 100000}
             relay: {listen: ["127.0.0.1"], port: \(ports[2])}
             gateway: {port: 0}
+            \(settings(root))
             """.utf8
         ).write(to: configuration)
         process = Mutex(try Self.run(binary, configuration))

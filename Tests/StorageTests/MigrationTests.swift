@@ -185,6 +185,35 @@ import Testing
             ])
     }
 
+    @Test("glossaries whose entries were rows stay as they are")
+    func glossaries() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number < 61 }, at: now)
+        let ids = (0..<3).map { ConversationID.make(at: now.adding(seconds: $0)) }
+        try await database.submit { sql in
+            // Not in their order.
+            for (id, position, source, target, language) in [
+                (ids[0], 1, "two", "\"zwei\"", "de"), (ids[1], 0, "três", "drei 🥉", "de-AT"),
+                (ids[0], 0, "one", "uno", "es"),
+            ] {
+                try sql.execute(
+                    "INSERT INTO glossary_terms (conversation_id, position, source, target, language) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    [.id(id), .integer(position), .text(source), .text(target), .text(language)])
+            }
+        }
+        let store = Store(database: database, clock: { now }, publish: { _ in })
+        try await store.prepare()
+        func glossary(_ id: ConversationID) async throws -> [[String]] {
+            try await store.read { try $0.glossary(of: id) }.map { [$0.source, $0.target, $0.language.string] }
+        }
+        #expect(try await glossary(ids[0]) == [["one", "uno", "es"], ["two", "\"zwei\"", "de"]])
+        #expect(try await glossary(ids[1]) == [["três", "drei 🥉", "de-AT"]])
+        #expect(try await glossary(ids[2]).isEmpty)
+        _ = try await store.write { try $0.setGlossary([], of: ids[0]) }
+        #expect(try await glossary(ids[0]).isEmpty)
+    }
+
     /// Rows as version 11 left them: sums, bounds and epochs are right afterwards.
     @Test func whatIsThereIsBroughtUp() async throws {
         let directory = try ScratchDirectory()

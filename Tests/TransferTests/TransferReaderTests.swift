@@ -21,7 +21,7 @@ import Transfer
         #"{"type":"conversation","id":"c1","kind":"group","name":"Team","createdAt":"2020-01-02T03:04:05.006Z","#
             + #""settings":{"write":"members","add":"admins","rename":"members"}}"#,
         #"{"type":"conversation","id":"c4","kind":"group","#
-            + #""settings":{"write":"members","add":"members","rename":"members","keepDays":30}}"#,
+            + #""settings":{"write":"members","add":"members","rename":"members","keepDays":30,"intelligence":"off"}}"#,
         #"{"type":"conversation","id":"c2","kind":"direct","members":["u1","u2"]}"#,
         #"{"type":"conversation","id":"c3","kind":"self","members":["u1"]}"#,
         #"{"type":"message","id":"m1","conversation":"c1","author":"u1","sentAt":"2020-01-02T03:04:05.006Z","#

@@ -47,6 +47,14 @@ package struct MediaKey: Sendable {
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.message(ticket), using: key)
     }
 
+    /// Stands for a text that has to be found again, and that nobody can guess without the key.
+    ///
+    /// - Parameter purpose: not `media`; without a line break.
+    package func digest(of text: String, for purpose: String) -> String {
+        Base64URL.encode(
+            HMAC<SHA256>.authenticationCode(for: Array("switchboard \(purpose)\n\(text)".utf8), using: key))
+    }
+
     /// No id contains a line break or is a dash, so different tickets have different texts.
     private static func message(_ ticket: MediaTicket) -> [UInt8] {
         Array(

@@ -41,7 +41,7 @@ enum StreamName {
 
     /// Keyed state: the latest of each row. What holds the rows decides which frames are news.
     static func isKeyed(_ name: String) -> Bool {
-        ["conversation", "inbox", "marks"].contains(name.prefix { $0 != ":" })
+        ["conversation", "inbox", "marks", "translations"].contains(name.prefix { $0 != ":" })
     }
 
     /// Presence, captions and typing are ephemeral: they are never logged and cannot be resumed.

@@ -36,6 +36,9 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var receipts: Bool
     package var lastSeen: LastSeenVisibility
     package var messageRequests: MessageRequestPolicy
+    package var translation: TranslationSettings?
+    package var hints: TranslationMode?
+    package var intelligence: IntelligenceLevel?
     package var createdAt: Timestamp
 }
 

@@ -20,6 +20,8 @@ package struct UserRecord: Hashable, Sendable {
     package var receipts = true
     package var lastSeen = LastSeenVisibility.everybody
     package var messageRequests = MessageRequestPolicy.ask
+    /// How the user reads other languages, and what machines may make of what they write, where they have not said otherwise.
+    package var choices = LanguageChoices()
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
     /// Set together with `disabledAt`. Only the id remains of a deleted user.
@@ -54,7 +56,8 @@ package struct UserRecord: Hashable, Sendable {
         OwnProfile(
             id: id, email: email, displayName: displayName, photoURL: photoURL, languages: languages,
             callWaiting: callWaiting, presence: presence, reach: reach, receipts: receipts, lastSeen: lastSeen,
-            messageRequests: messageRequests, createdAt: createdAt)
+            messageRequests: messageRequests, translation: choices.translation, hints: choices.hints,
+            intelligence: choices.intelligence, createdAt: createdAt)
     }
 }
 

@@ -61,11 +61,15 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
     package var receipts: Bool?
     package var lastSeen: LastSeenVisibility?
     package var messageRequests: MessageRequestPolicy?
+    package var translation: TranslationSettings?
+    package var hints: TranslationMode?
+    package var intelligence: IntelligenceLevel?
 
     package init(
         displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
         presence: PresenceVisibility? = nil, reach: Reach? = nil, receipts: Bool? = nil,
-        lastSeen: LastSeenVisibility? = nil, messageRequests: MessageRequestPolicy? = nil
+        lastSeen: LastSeenVisibility? = nil, messageRequests: MessageRequestPolicy? = nil,
+        translation: TranslationSettings? = nil, hints: TranslationMode? = nil, intelligence: IntelligenceLevel? = nil
     ) {
         self.displayName = displayName
         self.photoURL = photoURL
@@ -76,6 +80,9 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
         self.receipts = receipts
         self.lastSeen = lastSeen
         self.messageRequests = messageRequests
+        self.translation = translation
+        self.hints = hints
+        self.intelligence = intelligence
     }
 }
 

@@ -5,7 +5,7 @@ package import Voice
 /// The storage of conversations, inside one transaction. A thrown error rolls it back.
 package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkStore, MentionStore, ThreadStore,
     SearchIndexStore, GroupLinkStore, DeclineStore, MissedCallStore, ExpiryStore, ScheduledStore, VoiceStore,
-    NoticeStore
+    NoticeStore, TranslationStore
 {
     /// The wall-clock time of the transaction.
     var now: Timestamp { get }

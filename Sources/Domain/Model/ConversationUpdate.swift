@@ -24,6 +24,10 @@ package struct ConversationUpdate: Sendable, Hashable {
     package var marksCounter: Int64 = 0
     /// Those who see other marks than before.
     package var marksAccess: Set<UserID> = []
+    /// What has changed of translations; nil if nothing has.
+    package var translations: TranslationUpdate?
+    /// Those who read in another language than before, or in another way.
+    package var translationsAccess: Set<UserID> = []
 
     package init(
         conversation: ConversationID, epoch: String, after: Int64, upTo: Int64, rows: [ConversationRow], counter: Int64,
@@ -38,6 +42,19 @@ package struct ConversationUpdate: Sendable, Hashable {
         self.movesEverybody = movesEverybody
         self.moved = moved
         self.access = access
+    }
+}
+
+/// What one commit changed in the translations of a conversation.
+package struct TranslationUpdate: Sendable, Hashable {
+    /// Nil where nobody listened at the time: who listens by the time that they are published reads them.
+    package var rows: [ConversationRow]?
+    /// The store's counter of the last.
+    package var counter: Int64
+
+    package init(rows: [ConversationRow]?, counter: Int64) {
+        self.rows = rows
+        self.counter = counter
     }
 }
 
@@ -65,6 +82,9 @@ package struct ConversationRow: Sendable, Hashable {
         case others(than: UserID)
         /// The author alone, of a message of this number.
         case author(UserID, Int64)
+        /// Those who see this version of the text of the message of this number and read translations into this language;
+        /// all but one of them, or one alone.
+        case readers(Int64, of: Int64, language: String, except: UserID? = nil, only: UserID? = nil)
     }
 
     /// JSON text: an object with one member that says what it is, such as `{"message":{…}}`.
@@ -87,24 +107,38 @@ package struct ConversationView: Sendable, Hashable {
     package var from: Int64
     /// Numbers of former times in the conversation.
     package var former: [ClosedRange<Int64>]
+    /// The conversation's sequence at the end of each: later texts of those messages are not seen.
+    package var formerEnds: [Int64]
     /// Whether they let others see what they have read, and so see it of others.
     package var seesMarks: Bool
     /// Numbers of messages that the user has deleted for themselves.
     package var hidden: Set<Int64>
+    /// The language in which they read translations, and its tone.
+    package var language: String?
+    /// Likewise, of hints, in the form of those.
+    package var hintAudience: String?
 
     package init(
-        user: UserID, from: Int64, former: [ClosedRange<Int64>] = [], seesMarks: Bool = false,
-        hidden: some Sequence<Int64> = EmptyCollection()
+        user: UserID, from: Int64, former: [ClosedRange<Int64>] = [], formerEnds: [Int64] = [], seesMarks: Bool = false,
+        hidden: some Sequence<Int64> = EmptyCollection(), language: String? = nil
     ) {
+        self.language = language
         self.seesMarks = seesMarks
         self.user = user
         self.from = from
         self.former = former
+        self.formerEnds = formerEnds
         self.hidden = Set(hidden)
     }
 
     private func sees(_ number: Int64) -> Bool {
         (number > from || former.contains { $0.contains(number) }) && !hidden.contains(number)
+    }
+
+    /// Whether a text of that version is the one that they see.
+    private func sees(_ number: Int64, of version: Int64) -> Bool {
+        guard sees(number) else { return false }
+        return number > from || zip(former, formerEnds).contains { $0.contains(number) && version <= $1 }
     }
 
     package func includes(_ row: ConversationRow) -> Bool {

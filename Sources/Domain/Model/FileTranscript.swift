@@ -39,6 +39,13 @@ package struct FileTranscript: Hashable, Sendable, Codable {
 
     package static let pending = Self(status: .pending)
 
+    /// The server, the conversation or the speaker does not allow it.
+    package static let notAllowed = Self.failed(
+        Failure(
+            type: "consent_required",
+            detail: "The server, the conversation or the speaker does not allow that this is transcribed.",
+            mayRetry: true))
+
     package static func complete(language: String?, text: String, segments: [Segment]?) -> Self {
         Self(status: .complete, language: language, text: text, segments: segments)
     }

@@ -23,6 +23,10 @@ package struct Problem: Error, Hashable, Sendable {
         case quotaExceeded = "quota_exceeded"
         case featureDisabled = "feature_disabled"
         case providerNotConfigured = "provider_not_configured"
+        case providerFailed = "provider_failed"
+        case consentRequired = "consent_required"
+        case pairNotSupported = "pair_not_supported"
+        case budgetExhausted = "budget_exhausted"
         case unavailable
         case storageFull = "storage_full"
         case internalError = "internal"
@@ -66,7 +70,7 @@ extension Problem.Kind {
         switch self {
         case .invalidRequest: 400
         case .unauthenticated, .signInAgain: 401
-        case .forbidden, .quotaExceeded, .featureDisabled: 403
+        case .forbidden, .quotaExceeded, .featureDisabled, .consentRequired: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict, .clientIDReused, .predecessorMissing, .answeredElsewhere, .callEnded: 409
@@ -74,10 +78,12 @@ extension Problem.Kind {
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
+        case .pairNotSupported: 422
         case .upgradeRequired: 426
         case .preconditionRequired: 428
-        case .rateLimited: 429
+        case .rateLimited, .budgetExhausted: 429
         case .internalError: 500
+        case .providerFailed: 502
         case .providerNotConfigured, .unavailable, .storageFull: 503
         }
     }
@@ -106,6 +112,10 @@ extension Problem.Kind {
         case .quotaExceeded: "Your files have as many bytes as they may have"
         case .featureDisabled: "This feature is disabled on this server"
         case .providerNotConfigured: "This server has no such provider"
+        case .providerFailed: "A service that the server asks has failed"
+        case .consentRequired: "Somebody has to allow this first"
+        case .budgetExhausted: "The budget for hosted services is used up"
+        case .pairNotSupported: "Nothing here translates between these languages"
         case .unavailable: "The server cannot do this now"
         case .storageFull: "The server's disk is full"
         case .internalError: "Something went wrong on the server"

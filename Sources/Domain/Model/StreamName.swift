@@ -74,7 +74,7 @@ package enum StreamName: Hashable, Sendable {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
         case .captions: .orderedEvents
-        case .conversation, .inbox, .marks: .keyed
+        case .conversation, .inbox, .marks, .translations: .keyed
         }
     }
 

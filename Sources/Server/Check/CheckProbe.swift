@@ -17,6 +17,8 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case keys
     /// Webhooks that fail or are disabled.
     case webhooks
+    /// What translates messages.
+    case translation
     case storage
 }
 

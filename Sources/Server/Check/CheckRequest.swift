@@ -10,6 +10,8 @@ package enum CheckRequest: Codable, Sendable {
     case keyExpiries
     /// Whether webhooks work: one line, a JSON array of `WebhookHealth`.
     case webhooks
+    /// Tries what translates: one line, a JSON array of `EngineReport`.
+    case translation
     /// Ends a leg.
     case endLeg(call: String, leg: String)
 }

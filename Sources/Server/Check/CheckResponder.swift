@@ -4,6 +4,7 @@ import Foundation
 import Model
 import Services
 import Synchronization
+import Translators
 
 /// The running server's side of `switchboard check`: identities for a hello, and legs in the gateway, none of which is
 /// written anywhere. Both end by themselves after half a minute.
@@ -53,6 +54,8 @@ final class CheckResponder: Sendable {
         case .helloToken: makeToken()
         case .keyExpiries: listKeys()
         case .webhooks: await listWebhooks()
+        case .translation: await list(translation)
+        case .explanation: await list(explanation)
         case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
         case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))
         }
@@ -97,6 +100,15 @@ final class CheckResponder: Sendable {
     private func listWebhooks() async -> ControlResponse {
         guard let webhooks = try? await webhooks(), let json = try? JSONEncoder().encode(webhooks) else {
             return ControlResponse(error: "No list of webhooks.")
+        }
+        return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
+    }
+
+    // MARK: Engines
+
+    private func list(_ reports: @Sendable () async -> [EngineReport]) async -> ControlResponse {
+        guard let json = try? JSONEncoder().encode(await reports()) else {
+            return ControlResponse(error: "No list of engines.")
         }
         return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
     }

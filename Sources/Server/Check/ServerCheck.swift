@@ -220,6 +220,24 @@ package struct ServerCheck: Sendable {
         return CheckProbe(.webhooks, "Webhooks", needs: [.server]) { await WebhookProbe(server: server).run() }
     }
 
+    private func explanationProbe(_ server: RunningServer) -> CheckProbe {
+        engineProbe(.explanation, "Explanation", .explanation(server))
+    }
+
+    private func translationProbe(_ server: RunningServer) -> CheckProbe {
+        engineProbe(.translation, "Translation", .translation(server))
+    }
+
+    private func engineProbe(_ subject: CheckSubject, _ name: String, _ probe: EngineProbe) -> CheckProbe {
+        if case .remote = probe.server.state {
+            return CheckProbe(subject, name, .skipped("it is tried by the server's own machine"))
+        }
+        if probe.server.lacks(.api) {
+            return CheckProbe(subject, name, .notConfigured("the server runs without the role api"))
+        }
+        return CheckProbe(subject, name, needs: [.server]) { await probe.run() }
+    }
+
     private var storageProbe: CheckProbe {
         guard address == nil else {
             return CheckProbe(.storage, "Disk", .skipped("it is that of the server's own machine"))

@@ -73,6 +73,7 @@ struct ConfigurationFile {
         switch setting.kind {
         case .string, .choice: node.scalar.map { .string($0.string) }
         case .integer: node.int.map { .integer($0) }
+        case .decimal: node.float.map { .decimal($0) }
         case .boolean: node.bool.map { .boolean($0) }
         case .strings: Self.strings(in: node).map { .strings($0) }
         case .integers:

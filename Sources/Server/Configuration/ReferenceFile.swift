@@ -28,10 +28,14 @@ package enum ReferenceFile {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// `0.15`, and `3` without a fraction.
+    static func text(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? String(number) }
+
     static func yaml(_ value: SettingValue) -> String {
         switch value {
         case .string(let text): "\"\(text)\""
         case .integer(let number): String(number)
+        case .decimal(let number): text(number)
         case .boolean(let truth): String(truth)
         case .strings(let texts): "[" + texts.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
         case .integers(let numbers): "[" + numbers.map(String.init).joined(separator: ", ") + "]"

@@ -11,6 +11,7 @@ extension ServerConfiguration {
         func perMinute(_ setting: KeyPath<SettingsTable, Setting<Int>>, times users: Int = 1) -> RequestRate {
             .perMinute(self[setting] * users, burst: self[setting] * users)
         }
+        let translations = self[\.limits.translationsPerMinute]
         return [
             .address: perMinute(\.limits.requestsPerMinute, times: RequestAuthenticator.usersPerAddress),
             .requests: perMinute(\.limits.requestsPerMinute), .calls: perMinute(\.limits.callsPerMinute),

@@ -72,6 +72,7 @@ package struct ServerConfiguration: Sendable {
             switch setting.kind {
             case .string, .choice: .string
             case .integer: .int
+            case .decimal: .double
             case .boolean: .bool
             case .strings: .stringArray
             case .integers: .intArray
@@ -89,6 +90,7 @@ package struct ServerConfiguration: Sendable {
             switch content {
             case .string(let text): .string(text)
             case .int(let number): .integer(number)
+            case .double(let number): .decimal(number)
             case .bool(let truth): .boolean(truth)
             case .stringArray(let texts): .strings(texts.filter { !$0.isEmpty })
             case .intArray(let numbers): .integers(numbers)

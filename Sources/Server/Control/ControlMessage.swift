@@ -31,6 +31,11 @@ package enum ControlRequest: Codable, Sendable {
     case webhookReplay(id: String, since: String)
     /// The newest reports of users about others.
     case reportList(count: Int)
+    /// Counts of messages and translations by language.
+    case languageStatistics
+    /// Erases all translations, or those into a language.
+    case translationErase(into: String?)
+    case vectorReindex
     /// The audit log since a time, or for so long, as text or as JSON.
     case audit(since: String, json: Bool)
     /// Makes a backup in the directory of this absolute path.

@@ -113,6 +113,12 @@ struct AccountParts: Sendable {
                 return ControlResponse(lines: lines)
             case .reportList(let count):
                 return ControlResponse(lines: try await friends.reports(limit: count).map(\.line))
+            case .languageStatistics:
+                return try await ControlResponse(languagesOf: storage.store, hitRate: nil)
+            case .translationErase(let into):
+                let count = try await storage.store.eraseTranslations(into: into)
+                try await record("translations.erase", into)
+                return ControlResponse(lines: ["\(count) translations are erased."])
             case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
                 return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
             case .webhookAdd, .webhookList, .webhookRotate, .webhookRemove, .webhookEnable, .webhookTest,

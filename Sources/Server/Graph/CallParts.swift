@@ -73,16 +73,18 @@ struct CallParts: Sendable {
         // Recordings, and what is made of them.
         mixes = RecordingMixes(store: store, commands: commands, files: media.files, logger: Logger(label: "mixes"))
         let transcripts = RecordingTranscripts(
-            store: store, commands: commands, files: media.files, queue: transcription,
+            store: store, commands: commands, consent: consent, files: media.files, queue: transcription,
             isAutomatic: configuration[\.transcription.recordings], logger: Logger(label: "transcripts"))
         self.transcripts = transcripts
+        self.consent = consent
         let recorderLogger = Logger(label: "recorder")
         let recorded = RecordedFiles(calls: service, files: media.files, whip: whip, logger: recorderLogger)
         recorder = gateway.map { gateway in
             CallRecorder(
                 jobs, gateway: gateway, files: recorded, calls: service,
                 captioner: transcription.map {
-                    Captioner($0, calls: service, whip: whip, logger: Logger(label: "captions"))
+                    Captioner(
+                        $0, calls: service, whip: whip, consent: consent, logger: Logger(label: "captions"))
                 }, transcripts: transcripts, logger: recorderLogger)
         }
 

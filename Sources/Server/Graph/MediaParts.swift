@@ -10,6 +10,8 @@ import WebAPI
 struct MediaParts: Sendable {
     let files: MediaFiles
     let links: MediaLinks
+    /// Also makes digests of what must not be guessed.
+    let key: MediaKey
     private let store: Store
 
     init(_ configuration: ServerConfiguration, store: Store, directory: DataDirectory) async throws {
@@ -17,6 +19,7 @@ struct MediaParts: Sendable {
         let (key, warning) = try MediaKey.load(from: directory.file("media-key"))
         if let warning { logger.warning("\(warning)") }
         self.store = store
+        self.key = key
         files = try MediaFiles(
             path: directory.file("media"), minFreeBytes: configuration[\.media.minFreeBytes])
         links = MediaLinks(key: key, seconds: configuration[\.media.linkSeconds])

@@ -17,6 +17,10 @@ struct ProductParts: Sendable {
     let conversations: ConversationService
     let inboxes: InboxFeed
     let typing: TypingNotices
+    let translations: TranslationService
+    let translator: TranslationWorker
+    let translation: TranslationParts
+    let models: ModelCalls
     let search: MessageSearchService
     let indexer: SearchIndexer
     let messageClock: MessageClock
@@ -49,6 +53,7 @@ struct ProductParts: Sendable {
             mixes: calls.mixes, days: Retention.Days(configuration), logger: Logger(label: "retention"))
         eraser = AccountEraser(
             calls: calls.service, voice: voice.service.commands, files: media.files, mixes: calls.mixes,
+            phrases: phrases,
             discard: { [coordinator = calls.coordinator] user in coordinator.userDisabled(user) },
             logger: Logger(label: "erasure"))
     }

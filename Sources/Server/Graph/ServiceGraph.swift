@@ -107,7 +107,7 @@ struct ServiceGraph: Sendable {
             LiveParts(
                 directory: directory, logLevel: level, relay: server, currentRelay: relay.current,
                 authenticator: authenticator, features: features, certificate: certificate,
-                adminCertificate: adminCertificate),
+                adminCertificate: adminCertificate, translation: product?.translation),
             logger: Logger(label: "reload"))
         let draining = Draining(relay: server, logger: Logger(label: "drain"))
         self.draining = draining
@@ -121,7 +121,7 @@ struct ServiceGraph: Sendable {
             announce: { Readiness.announce(at: $0, logger: logger) })
         var services: [any Service] = [
             Self.control(
-                directory, accounts, product?.media.files, reloader, draining, checks, warnings: relay.warnings,
+                directory, accounts, product, storage.store, hub, reloader, draining, checks, warnings: relay.warnings,
                 readiness),
             OperatorParts(
                 admin, Self.operated(stats, reloader, draining, readiness, roles), accounts: accounts,
@@ -174,8 +174,9 @@ struct ServiceGraph: Sendable {
     }
 
     private static func control(
-        _ directory: DataDirectory, _ accounts: AccountParts, _ files: MediaFiles?, _ reloader: Reloader,
-        _ draining: Draining, _ checks: CheckResponder, warnings: [String], _ readiness: Readiness
+        _ directory: DataDirectory, _ accounts: AccountParts, _ product: ProductParts?, _ store: Store,
+        _ hub: RealtimeHub, _ reloader: Reloader, _ draining: Draining, _ checks: CheckResponder, warnings: [String],
+        _ readiness: Readiness
     ) -> ControlSocket {
         ControlSocket(
             path: directory.file("control.sock"),
@@ -190,6 +191,16 @@ struct ServiceGraph: Sendable {
             }, bound: { readiness.bound(.control) }, logger: Logger(label: "control"))
     }
 
+    private static func statistics(_ store: Store, _ product: ProductParts?) async -> ControlResponse {
+        do {
+            return try await ControlResponse(
+                languagesOf: store, hitRate: product?.translations.counters.values.hitRate,
+                engines: product?.engines ?? [])
+        } catch {
+            return ControlResponse(error: "\(error)")
+        }
+    }
+
     /// Every operation of the server, over HTTP and over realtime.
     private static func routes(
         _ configuration: ServerConfiguration, _ accounts: AccountParts, _ product: ProductParts,
@@ -202,7 +213,9 @@ struct ServiceGraph: Sendable {
             if let isShown { hub.setPresenceShown(isShown, of: user) }
             hub.rereadPresence(of: user)
         } receiptsChanged: { user in
-            hub.rereadMarks(of: user)
+            hub.rereadAll(.marks, of: user)
+        } translationChanged: { user in
+            hub.rereadAll(.translations, of: user)
         }
         let recordings = RecordingService(
             calls: calls.service, files: media.files, links: media.links, mixes: calls.mixes)

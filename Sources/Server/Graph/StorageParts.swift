@@ -22,5 +22,8 @@ struct StorageParts: Sendable {
             database: database, isConnected: isConnected, isListened: isListened, publishUpdates: publishUpdates,
             publish: publish)
         try await store.prepare()
+        // Nobody else has the directory, so what is claimed was claimed by a process that was killed. Where that fails, as on a
+        // full disk, the claims end with their leases.
+        _ = try? await store.write { try $0.releaseClaims() }
     }
 }

@@ -19,6 +19,8 @@ struct ServerMetrics: Sendable {
     let calls: CallParts?
     let voice: VoiceParts?
     let transcription: TranscriptionParts
+    /// Nil without the api.
+    let translation: (@Sendable () async throws -> TranslationStats)?
     let webhooks: WebhookDispatcher
     let registry: PrometheusRegistry
     private let started = Date()
@@ -29,7 +31,8 @@ struct ServerMetrics: Sendable {
 
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
-        transcription: TranscriptionParts, webhooks: WebhookDispatcher, registry: PrometheusRegistry
+        transcription: TranscriptionParts, translation: (@Sendable () async throws -> TranslationStats)?,
+        webhooks: WebhookDispatcher, registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.connections = connections
@@ -37,6 +40,7 @@ struct ServerMetrics: Sendable {
         self.calls = calls
         self.voice = voice
         self.transcription = transcription
+        self.translation = translation
         self.webhooks = webhooks
         self.registry = registry
     }
@@ -75,6 +79,7 @@ struct ServerMetrics: Sendable {
             set("recording_dropped_total", await gateway.recorder.droppedCount)
         }
         if let queue = transcription.queue { collect(await queue.stats) }
+        if let stats = try? await translation?() { collect(stats) }
         if let stats = try? await webhooks.stats() { collect(stats) }
         if let calls { set("recording_mixes_waiting", calls.mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }

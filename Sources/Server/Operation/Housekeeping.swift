@@ -23,6 +23,9 @@ struct Housekeeping: Service {
     let reportDays: Int
     let logger: Logger
 
+    /// How long it is kept what hosted services were asked for.
+    private static let providerCallDays: Int64 = 400
+
     func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -49,6 +52,8 @@ struct Housekeeping: Service {
         while try await trimEvents() > 0, !Task.isCancelled {}
         while try await store.write({ try $0.removeOldRises(limit: 500) }).value > 0, !Task.isCancelled {}
         while try await removeReports() > 0, !Task.isCancelled {}
+        while try await removeProviderCalls() > 0, !Task.isCancelled {}
+        while try await store.write({ try $0.removeOldPhrases(limit: 500) }).value > 0, !Task.isCancelled {}
         while try await store.database.releaseFreeSpace(), !Task.isCancelled {}
     }
 
@@ -63,6 +68,13 @@ struct Housekeeping: Service {
         try await store.write { transaction in
             let time = transaction.now.adding(seconds: Int64(reportDays) * -86_400)
             return try transaction.removeReports(before: time, limit: 500)
+        }.value
+    }
+
+    private func removeProviderCalls() async throws -> Int {
+        try await store.write { transaction in
+            let time = transaction.now.adding(seconds: Self.providerCallDays * -86_400)
+            return try transaction.removeProviderCalls(before: time, limit: 500)
         }.value
     }
 

@@ -17,6 +17,8 @@ struct LiveParts: Sendable {
     let certificate: LiveCertificate?
     /// Of the operator's port.
     let adminCertificate: LiveCertificate?
+    /// Nil without the api.
+    let translation: TranslationParts?
 }
 
 /// Reads the configuration again while the server runs, on SIGHUP and on `switchboard reload`.
@@ -105,6 +107,7 @@ final class Reloader: Sendable {
         parts.authenticator.adopt(next.requestLimits)
         parts.features.adopt(disabled: next.disabledFeatures)
         parts.logLevel.set(next[\.log.level])
+        parts.translation?.reset()
         running = Running(configuration: next, files: files, secrets: relay.secrets)
         if let warning = settings.warning { logger.warning("relay: \(warning)") }
         return report

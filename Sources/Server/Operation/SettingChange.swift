@@ -36,6 +36,7 @@ struct SettingChange {
         switch value {
         case .string(let text): text.isEmpty ? "nothing" : text
         case .integer(let number): "\(number)"
+        case .decimal(let number): ReferenceFile.text(number)
         case .boolean(let truth): "\(truth)"
         case .integers(let numbers): numbers.map(String.init).joined(separator: ", ")
         case .strings(let texts): texts.joined(separator: ", ")

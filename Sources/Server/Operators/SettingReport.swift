@@ -34,7 +34,7 @@ extension ServerConfiguration {
         case .string(let text): text.isEmpty ? "\"\"" : "set"
         case .strings(let texts): texts.isEmpty ? "[]" : "\(texts.count) set"
         case .records(let records): records.isEmpty ? "[]" : "\(records.count) set"
-        case .integer, .boolean, .integers, .map: "set"
+        case .integer, .decimal, .boolean, .integers, .map: "set"
         }
     }
 }

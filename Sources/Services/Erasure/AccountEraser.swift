@@ -22,6 +22,7 @@ package final class AccountEraser: Service {
     let voice: VoiceCommands
     let files: MediaFiles
     let mixes: RecordingMixes
+    let phrases: PhraseMemory
     /// Ends what a user has in memory: legs, and recordings that were not sent.
     let discard: @Sendable (UserID) -> Void
     let logger: Logger
@@ -29,12 +30,13 @@ package final class AccountEraser: Service {
 
     package init(
         calls: CallService, voice: VoiceCommands, files: MediaFiles, mixes: RecordingMixes,
-        discard: @escaping @Sendable (UserID) -> Void, logger: Logger
+        phrases: PhraseMemory, discard: @escaping @Sendable (UserID) -> Void, logger: Logger
     ) {
         self.calls = calls
         self.voice = voice
         self.files = files
         self.mixes = mixes
+        self.phrases = phrases
         self.discard = discard
         self.logger = logger
     }

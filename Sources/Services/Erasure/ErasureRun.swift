@@ -49,6 +49,8 @@ struct ErasureRun {
                 guard let next else { break }
                 erasure.cursor = next.text
             }
+            let author = eraser.phrases.author(user)
+            while try await transaction({ try $0.removePhrases(by: author, limit: batch) }) > 0 {}
         case .reactions:
             while try await transaction({
                 try ConversationCommands().eraseReactions(of: user, limit: batch, in: $0)

@@ -55,7 +55,7 @@ package struct ConversationService: Sendable {
     }
 
     /// Tells a repetition of a request from another request with its client id.
-    func digest(of request: String) -> [UInt8] { secrets.digest(request) }
+    package func digest(of request: String) -> [UInt8] { secrets.digest(request) }
 }
 
 extension ConversationService {

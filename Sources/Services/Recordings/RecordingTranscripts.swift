@@ -32,6 +32,7 @@ package final class RecordingTranscripts: Service {
         store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, isAutomatic: Bool,
         logger: Logger
     ) {
+        self.consent = consent
         self.isAutomatic = isAutomatic
         self.store = store
         self.commands = commands
@@ -115,8 +116,12 @@ package final class RecordingTranscripts: Service {
     private func transcript(of track: UntranscribedTrack, with queue: TranscriptionQueue) async -> FileTranscript? {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            guard let result = try await runTranscription(of: track, queue) else { return nil }
-            transcript = FileTranscript(result)
+            if try await isAllowed(track) {
+                guard let result = try await runTranscription(of: track, queue) else { return nil }
+                transcript = FileTranscript(result)
+            } else {
+                transcript = .notAllowed
+            }
         } catch .cancelled {
             return nil
         } catch .shutDown {
@@ -161,6 +166,16 @@ package final class RecordingTranscripts: Service {
             if Task.isCancelled { throw .cancelled }
             logger.warning("a recording cannot be read", metadata: ["error": "\(error)"])
             throw .unreachable("its audio cannot be read")
+        }
+    }
+
+    private func isAllowed(_ track: UntranscribedTrack) async throws(TranscriptionFailure) -> Bool {
+        do {
+            return try await store.read { try self.consent.allows(track, store: $0) }
+        } catch {
+            if Task.isCancelled { throw .cancelled }
+            logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])
+            throw .unreachable("its recording cannot be read")
         }
     }
 

@@ -16,6 +16,7 @@ package struct StoreStreams: StreamSource {
     private let commands: CallCommands
     let conversations: ConversationCommands
     let inboxes: InboxReader
+    let translations: TranslationService
     private let hub: RealtimeHub
     private let lastSeen: LastSeenRecorder
 
@@ -26,6 +27,7 @@ package struct StoreStreams: StreamSource {
         self.store = store
         self.commands = commands
         self.conversations = conversations
+        self.translations = translations
         inboxes = InboxReader(commands: conversations)
         self.hub = hub
         self.lastSeen = lastSeen
@@ -47,6 +49,7 @@ package struct StoreStreams: StreamSource {
         case .conversation(let id): return try await openConversation(id, after: after, for: principal)
         case .inbox(let user): return try await openInbox(of: user, after: after, for: principal)
         case .marks(let id): return try await openMarks(of: id, after: after, for: principal)
+        case .translations(let id): return try await openTranslations(of: id, after: after, for: principal)
         case .typing(let id):
             let conversations = conversations
             try await store.read { try conversations.checkTyping(in: id, by: principal.user, store: $0) }

@@ -18,7 +18,7 @@ struct Switchboard: AsyncParsableCommand {
         version: ServerVersion.text,
         subcommands: [
             Serve.self, Reload.self, Drain.self, Check.self, Account.self, Token.self, Key.self, Webhook.self,
-            Report.self, Audit.self,
+            Report.self, Audit.self, Languages.self, Engine.self,
             Migrate.self, Import.self, Export.self, Backup.self, Restore.self, Settings.self,
         ])
 }

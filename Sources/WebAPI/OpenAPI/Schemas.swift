@@ -32,6 +32,12 @@ package enum Schemas {
     static let displayName = Schema.text(minimum: 1, maximum: 80)
     static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
     static let languages = Schema.list(language, maximum: 16)
+    static let intelligence = Schema.choice(IntelligenceLevel.allCases.map(\.rawValue))
+    static let intelligenceOfUser =
+        "What machines may make of what this user writes: nothing (`off`), what the operator's own engines make (`local`), "
+        + "what hosted services translate and transcribe (`translate`), or all (`full`). Absent as the server says."
+    /// When messages are explained.
+    static let hintMode = Schema.choice(TranslationMode.allCases.map(\.rawValue))
     static let email = Schema.text(minimum: 3, maximum: 254)
     static let password = Schema.text(minimum: 8, maximum: 128)
     static let positions = Schema.named("Positions")

@@ -10,12 +10,15 @@ package enum ProfileOperations {
     /// - Parameters:
     ///   - presenceChanged: called when a user has changed who sees their presence, with whether it is shown if that was set.
     ///   - receiptsChanged: called when a user changes whether others see what they have read.
+    ///   - translationChanged: called when a user changes how they read other languages.
     package static func all(
         _ accounts: AccountCommands, _ friends: FriendCommands, _ photos: PhotoService,
         presenceChanged: @escaping @Sendable (UserID, Bool?) -> Void,
-        receiptsChanged: @escaping @Sendable (UserID) -> Void
+        receiptsChanged: @escaping @Sendable (UserID) -> Void,
+        translationChanged: @escaping @Sendable (UserID) -> Void
     ) -> [Operation] {
-        me(accounts, photos, presenceChanged, receiptsChanged) + users(accounts) + blocks(accounts, friends)
+        me(accounts, photos, presenceChanged, receiptsChanged, translationChanged) + users(accounts)
+            + blocks(accounts, friends)
     }
 
     private static let limit = Operation.Parameter.query("limit", .integer(1...100), "How many at most.")
@@ -32,7 +35,8 @@ package enum ProfileOperations {
     private static func me(
         _ accounts: AccountCommands, _ photos: PhotoService,
         _ presenceChanged: @escaping @Sendable (UserID, Bool?) -> Void,
-        _ receiptsChanged: @escaping @Sendable (UserID) -> Void
+        _ receiptsChanged: @escaping @Sendable (UserID) -> Void,
+        _ translationChanged: @escaping @Sendable (UserID) -> Void
     ) -> [Operation] {
         [
             Operation(
@@ -52,6 +56,8 @@ package enum ProfileOperations {
                     .optional("reach", .choice(Reach.allCases.map(\.rawValue))), .optional("receipts", .boolean),
                     .optional("lastSeen", .choice(LastSeenVisibility.allCases.map(\.rawValue))),
                     .optional("messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue))),
+                    .optional("translation", .named("TranslationSettings")), .optional("hints", Schemas.hintMode),
+                    .optional("intelligence", Schemas.intelligence, Schemas.intelligenceOfUser),
                 ]),
                 responses: [.ok(.named("Me"))]
             ) { request in
@@ -63,6 +69,9 @@ package enum ProfileOperations {
                     presenceChanged(principal.user, change.presence.map { $0 == .everybody })
                 }
                 if change.receipts != nil { receiptsChanged(principal.user) }
+                if change.translation != nil || change.hints != nil || change.languages != nil {
+                    translationChanged(principal.user)
+                }
                 return try .json(outcome.value, positions: outcome.positions)
             },
         ]

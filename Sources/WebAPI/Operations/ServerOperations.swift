@@ -10,6 +10,7 @@ package enum ServerOperations {
         var signUp: String
         var voice: VoiceLimits
         var transcribes: Bool
+        var translates: Bool
         var features: [String: Bool]
         var messages: MessageLimits
 

@@ -38,6 +38,14 @@ extension Problem.Kind {
         case .featureDisabled:
             "The operator has disabled the feature that `feature` names, by a setting of "
                 + "[features](/docs/settings#features)."
+        case .providerFailed:
+            "What the server asked, such as its transcription provider, did not respond, or with nothing of use."
+        case .consentRequired:
+            "The server, the conversation or an author does not allow machines to do that with it: see `intelligence`."
+        case .budgetExhausted:
+            "What hosted services may be given in a day for a user, or in a month for all, is used up: see "
+                + "[languages](/docs/settings#languages)."
+        case .pairNotSupported: "No engine of this server translates between the two languages."
         case .providerNotConfigured: "It needs a part that this server is not configured with, such as transcription."
         case .unavailable: "The server is starting, stopping, or has more to do than it can."
         case .storageFull: "The server's disk is full. Reads go on."
@@ -68,6 +76,10 @@ extension Problem.Kind {
         case .rateLimited: "Wait for `Retry-After` seconds, then repeat the request."
         case .quotaExceeded: "Have the user remove recordings or voice messages."
         case .featureDisabled: "Hide the feature; `GET /v1/server` says which are enabled."
+        case .providerFailed: "Offer to try again."
+        case .consentRequired: "Show the original, and whom to ask."
+        case .budgetExhausted: "Show the original, and ask again after `Retry-After`."
+        case .pairNotSupported: "Show the original, or ask for another language."
         case .providerNotConfigured: "Hide the function; `GET /v1/server` says what is configured."
         case .unavailable: "Repeat the request after `Retry-After` seconds, with the same `clientID`."
         case .storageFull: "Repeat it later, with the same `clientID`; the operator has to make room."

@@ -58,7 +58,7 @@ struct TranscriptRequests<ID: Sendable, Transcript: TranscriptDocument>: Sendabl
             name: texts.tag + ".transcribe", method: .post, path: texts.path, summary: texts.asking,
             parameters: texts.parameters, body: .object([]),
             responses: [.ok(responseSchema, "Its current state: pending, or complete if it was transcribed before.")],
-            problems: texts.problems + [.providerNotConfigured], limit: .voiceMessages
+            problems: texts.problems + [.providerNotConfigured, .consentRequired], limit: .voiceMessages
         ) { [ask, identify] request in
             let principal = try request.requirePrincipal()
             let committed = try await ask(try identify(request.parameters), principal)

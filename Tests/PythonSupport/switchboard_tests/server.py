@@ -30,6 +30,7 @@ TLS = ssl.create_default_context()
 HTTP = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0), timeout=TIMEOUT, verify=TLS)
 # Settings of a relay that lets everybody reach the loopback.
 OPEN_RELAY = {"listen": ["127.0.0.1"], "peers": {"allow": ["127.0.0.0/8"]}}
+NO_APERTIUM = {"languages": {"apertium": False}}
 
 
 def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ extension StoreTransaction {
     static let userColumns = """
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
         u.created_at, u.disabled_at, u.deleted_at, u.reach, u.receipts, u.last_seen,
-        u.message_requests
+        u.message_requests, u.translation_mode, u.translation_into, u.translation_tone, u.intelligence,
+        u.hints
         """
 
     static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
@@ -24,6 +25,8 @@ extension StoreTransaction {
         user.receipts = try row.bool(start + 12)
         user.lastSeen = LastSeenVisibility(rawValue: try row.text(start + 13)) ?? .nobody
         user.messageRequests = MessageRequestPolicy(rawValue: try row.text(start + 14)) ?? .ask
+        var choices = ColumnReader(row, from: start + 15)
+        user.choices = try Self.choices(&choices)
         return user
     }
 
@@ -50,8 +53,11 @@ extension StoreTransaction {
             """
             INSERT INTO users (
                 id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
-                disabled_at, deleted_at, reach, receipts, last_seen, message_requests)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING
+                disabled_at, deleted_at, reach, receipts, last_seen, message_requests, translation_mode, translation_into,
+                translation_tone, intelligence, hints)
+            VALUES (
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+            ON CONFLICT DO NOTHING
             """, Self.values(of: user))
         guard inserted == 1 else { return false }
         try writeWords(of: user)
@@ -65,9 +71,18 @@ extension StoreTransaction {
             UPDATE users SET email = ?2, email_key = ?3, password_hash = ?4, display_name = ?5, photo_url = ?6,
                 languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11,
                 deleted_at = ?12, reach = ?13, receipts = ?14, last_seen = ?15, message_requests = ?16,
+                translation_mode = ?17, translation_into = ?18, translation_tone = ?19, intelligence = ?20,
+                hints = ?21,
                 last_seen_at = CASE WHEN ?12 IS NULL THEN last_seen_at END
             WHERE id = ?1
             """, Self.values(of: user))
+        if before?.choices != user.choices || before?.languages != user.languages {
+            try sql.execute(
+                "UPDATE users SET choices_since = ?2 WHERE id = ?1", [.id(user.id), .integer(try nextCounter())])
+        }
+        // Who has deleted their account allows nothing any more.
+        let isGone = user.deletedAt != nil && before?.deletedAt == nil
+        if isGone || before?.choices.intelligence != user.choices.intelligence { try checkLevels(of: user.id) }
         guard before?.displayName != user.displayName || user.deletedAt != nil else { return }
         try sql.execute("DELETE FROM name_words WHERE user_id = ?1", [.id(user.id)])
         try writeWords(of: user)
@@ -152,6 +167,6 @@ extension StoreTransaction {
             .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
             .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt), .text(user.reach.rawValue),
             .bool(user.receipts), .text(user.lastSeen.rawValue), .text(user.messageRequests.rawValue),
-        ]
+        ] + values(of: user.choices)
     }
 }

@@ -30,7 +30,9 @@ package final class Store: Sendable {
     private let eventObservers = Mutex<[@Sendable (EventNotice) -> Void]>([])
     private let departures = Mutex(Departures())
     private let messageObservers = Mutex<[@Sendable (Set<ConversationID>) -> Void]>([])
+    private let textObservers = Mutex<[@Sendable ([ConversationID: Set<Int64>]) -> Void]>([])
     private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
+    private let jobObservers = Mutex<[@Sendable () -> Void]>([])
     private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
 
     /// - Parameters:
@@ -81,6 +83,18 @@ package final class Store: Sendable {
         messageObservers.withLock { $0.append(observer) }
     }
 
+    /// Adds an observer of commits that changed or erased the text or transcript of messages, with their numbers. It is called
+    /// on the writer's thread, after the commit, and must be brief.
+    package func observeTexts(_ observer: @escaping @Sendable ([ConversationID: Set<Int64>]) -> Void) {
+        textObservers.withLock { $0.append(observer) }
+    }
+
+    /// A closure that is itself the value of a Mutex would be wrapped anew by each access, until calling it overflows the
+    /// stack.
+    private struct Departures {
+        var handler: DepartureHandler?
+    }
+
     /// What happens in the transaction in which a user leaves a conversation. It returns what is to be done once that is
     /// committed.
     package typealias DepartureHandler =
@@ -96,6 +110,12 @@ package final class Store: Sendable {
     /// is called on the writer's thread, after the commit, and must be brief.
     package func observeDue(_ observer: @escaping @Sendable (Timestamp) -> Void) {
         dueObservers.withLock { $0.append(observer) }
+    }
+
+    /// Adds an observer of commits that demanded what is to be derived from messages. It is called on the writer's thread,
+    /// after the commit, and must be brief.
+    package func observeJobs(_ observer: @escaping @Sendable () -> Void) {
+        jobObservers.withLock { $0.append(observer) }
     }
 
     /// Adds an observer of commits that removed voice files, or asked for their transcripts. It is called on the writer's
@@ -172,8 +192,10 @@ package final class Store: Sendable {
         return Written(
             value: value, departed: departed, updates: updates, changes: transaction.changes,
             hasInsertedEvents: transaction.hasInsertedEvents,
-            webhooks: transaction.notifiedWebhooks, conversations: transaction.conversationsWithNewMessages,
-            nextDue: transaction.nextDue,
+            webhooks: transaction.notifiedWebhooks, claims: transaction.claims,
+            conversations: transaction.conversationsWithNewMessages,
+            changedTexts: transaction.messagesWithChangedTexts,
+            nextDue: transaction.nextDue, hasDemandedJobs: transaction.hasDemandedJobs,
             voice: VoiceNotice(removed: transaction.removedFiles, toTranscribe: transaction.filesToTranscribe),
             subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
     }
@@ -192,8 +214,12 @@ package final class Store: Sendable {
         if !written.conversations.isEmpty {
             for observer in messageObservers.withLock({ $0 }) { observer(written.conversations) }
         }
+        if !written.changedTexts.isEmpty {
+            for observer in textObservers.withLock({ $0 }) { observer(written.changedTexts) }
+        }
         for finish in written.departed { finish() }
         if let due = written.nextDue { for observer in dueObservers.withLock({ $0 }) { observer(due) } }
+        if written.hasDemandedJobs { for observer in jobObservers.withLock({ $0 }) { observer() } }
         if !written.voice.isEmpty { for observer in voiceObservers.withLock({ $0 }) { observer(written.voice) } }
     }
 
@@ -215,7 +241,10 @@ package final class Store: Sendable {
         let claims: [ClaimedDelivery]
         /// Those that got messages.
         let conversations: Set<ConversationID>
+        /// Messages, by number.
+        let changedTexts: [ConversationID: Set<Int64>]
         let nextDue: Timestamp?
+        let hasDemandedJobs: Bool
         let voice: VoiceNotice
         /// Set if webhooks have changed.
         let subscriptions: WebhookSubscriptions?

@@ -39,11 +39,15 @@ package final class StoreTransaction {
     let deliveryClaimer: Store.DeliveryClaimer?
     /// The conversations in which it has stored new messages.
     var conversationsWithNewMessages: Set<ConversationID> = []
+    /// The messages whose text or transcript it has changed, by number.
+    var messagesWithChangedTexts: [ConversationID: Set<Int64>] = [:]
     /// When the earliest of what it has written is due.
     var nextDue: Timestamp?
     /// Media files whose rows it has removed, and voice files that are to be transcribed.
     var removedFiles: [FileID] = []
     var filesToTranscribe: [FileID] = []
+    /// Whether it has demanded something that is to be derived from messages.
+    var hasDemandedJobs = false
     /// Of several sends: what they share.
     var sends: SharedSends?
 

@@ -62,6 +62,20 @@ extension ConversationRow {
         self.init(json: Self.json("scheduled") { scheduled.write(to: &$0) }, audience: .only(user))
     }
 
+    package init(_ translation: MessageTranslation, for audience: TranslationAudience) {
+        self.init(
+            json: Self.json("translation") { translation.write(to: &$0) },
+            audience: Audience(
+                audience, of: translation.number, translation.of, language: translation.target.text))
+    }
+
+    package init(_ hints: MessageHints, for audience: TranslationAudience) {
+        self.init(
+            json: Self.json("hints") { hints.write(to: &$0) },
+            audience: Audience(
+                audience, of: hints.number, hints.of, language: MessageHints.audience(in: hints.language)))
+    }
+
     private static func json(_ name: String, _ write: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in
@@ -69,5 +83,16 @@ extension ConversationRow {
             write(&writer)
         }
         return writer.text
+    }
+}
+
+extension ConversationRow.Audience {
+    fileprivate init(_ audience: TranslationAudience, of number: Int64, _ version: Int64, language: String) {
+        self =
+            switch audience {
+            case .readers: .readers(number, of: version, language: language)
+            case .author(let author): .readers(number, of: version, language: language, only: author)
+            case .others(let author): .readers(number, of: version, language: language, except: author)
+            }
     }
 }

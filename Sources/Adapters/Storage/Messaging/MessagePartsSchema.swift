@@ -1,4 +1,16 @@
 extension DatabaseSchema {
+    /// When somebody allows less, what was made of their texts is looked for where they were forwarded to, too.
+    static let forwarded = [
+        Migration(
+            62, "forwarded messages by who wrote them",
+            [
+                """
+                CREATE INDEX messages_by_first_author ON messages (forwarded_from, conversation_id)
+                WHERE forwarded_from IS NOT NULL
+                """
+            ])
+    ]
+
     /// What hangs on messages and members.
     ///
     /// `messages.reactions` is what the message's document says of its reactions, so that a page reads one row per message;

@@ -7,7 +7,7 @@ package import Model
 extension StoreTransaction {
     static let conversationColumns = """
         id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds, who_renames,
-        version, pins, keep_days, live_call, disappear_after, withheld_timers
+        version, pins, keep_days, live_call, disappear_after, withheld_timers, intelligence
         """
     static let memberColumns = """
         user_id, role, state, joined_at, version, at_leaving, invited_by, removed, silent
@@ -33,8 +33,9 @@ extension StoreTransaction {
             """
             INSERT INTO conversations (
                 id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds,
-                who_renames, version, pair, pins, keep_days, kept_since, live_call, disappear_after)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?4, ?16, ?17)
+                who_renames, version, pair, pins, keep_days, kept_since, live_call, disappear_after,
+                intelligence)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?4, ?16, ?17, ?18)
             """,
             [
                 .id(conversation.id), .text(conversation.kind.rawValue), .text(conversation.name),
@@ -44,6 +45,7 @@ extension StoreTransaction {
                 .text(conversation.settings.rename.rawValue), .integer(conversation.version), .text(pair?.text),
                 .text(try Self.text(of: conversation.pins)), .integer(conversation.settings.keepDays),
                 .text(Self.text(of: conversation.liveCall)), .integer(conversation.disappearAfter),
+                .text(conversation.settings.intelligence?.rawValue),
             ])
         touched.insert(conversation)
     }
@@ -63,7 +65,7 @@ extension StoreTransaction {
             UPDATE conversations SET name = ?2, last_number = ?3, last_sent_at = ?4, sequence = ?5, member_count = ?6,
                 who_writes = ?7, who_adds = ?8, who_renames = ?9, version = ?10, counter = COALESCE(?11, counter),
                 activity = COALESCE(?12, activity), pins = ?13, keep_days = ?14, live_call = ?15, disappear_after = ?16,
-                withheld_timers = ?17
+                withheld_timers = ?17, intelligence = ?18
             WHERE id = ?1
             """,
             [
@@ -75,6 +77,7 @@ extension StoreTransaction {
                 .integer(conversation.settings.keepDays),
                 .text(Self.text(of: conversation.liveCall)),
                 .integer(conversation.disappearAfter), .text(try Self.text(of: conversation.withheldTimers)),
+                .text(conversation.settings.intelligence?.rawValue),
             ])
     }
 
@@ -211,6 +214,7 @@ extension StoreTransaction {
         conversation.liveCall = try liveCall(try reader.textIfPresent())
         conversation.disappearAfter = try reader.integerIfPresent()
         conversation.withheldTimers = try array(try reader.textIfPresent())
+        conversation.settings.intelligence = try reader.textIfPresent().flatMap { IntelligenceLevel(rawValue: $0) }
         return conversation
     }
 
@@ -253,6 +257,7 @@ private struct FormerConversation: Codable {
     var version: Int64
     var pins: [PinnedMessage]?
     var keepDays: Int?
+    var intelligence: String?
     var disappearAfter: Int64?
     var withheldTimers: [WithheldTimer]?
 
@@ -271,6 +276,7 @@ private struct FormerConversation: Codable {
         version = conversation.version
         pins = conversation.pins.isEmpty ? nil : conversation.pins
         keepDays = conversation.settings.keepDays == 0 ? nil : conversation.settings.keepDays
+        intelligence = conversation.settings.intelligence?.rawValue
         disappearAfter = conversation.disappearAfter
         withheldTimers = conversation.withheldTimers.isEmpty ? nil : conversation.withheldTimers
     }
@@ -282,7 +288,8 @@ private struct FormerConversation: Codable {
             lastSentAt: Timestamp(milliseconds: lastSentAt), sequence: sequence, memberCount: memberCount,
             settings: ConversationSettings(
                 write: .init(rawValue: write) ?? .members, add: .init(rawValue: add) ?? .members,
-                rename: .init(rawValue: rename) ?? .members, keepDays: keepDays ?? 0), version: version)
+                rename: .init(rawValue: rename) ?? .members, keepDays: keepDays ?? 0,
+                intelligence: intelligence.flatMap { IntelligenceLevel(rawValue: $0) }), version: version)
         conversation.pins = pins ?? []
         conversation.disappearAfter = disappearAfter
         conversation.withheldTimers = withheldTimers ?? []

@@ -33,6 +33,7 @@ private struct StoredNotice: Codable {
         var add: String
         var rename: String
         var keepDays: Int
+        var intelligence: String?
     }
 
     var kind: String
@@ -53,7 +54,8 @@ private struct StoredNotice: Codable {
         name = notice.name
         settings = notice.settings.map {
             Settings(
-                write: $0.write.rawValue, add: $0.add.rawValue, rename: $0.rename.rawValue, keepDays: $0.keepDays)
+                write: $0.write.rawValue, add: $0.add.rawValue, rename: $0.rename.rawValue, keepDays: $0.keepDays,
+                intelligence: $0.intelligence?.rawValue)
         }
         role = notice.role?.rawValue
         disappearAfter = notice.disappearAfter
@@ -69,7 +71,8 @@ private struct StoredNotice: Codable {
         notice.settings = settings.map {
             ConversationSettings(
                 write: .init(rawValue: $0.write) ?? .admins, add: .init(rawValue: $0.add) ?? .admins,
-                rename: .init(rawValue: $0.rename) ?? .admins, keepDays: $0.keepDays)
+                rename: .init(rawValue: $0.rename) ?? .admins, keepDays: $0.keepDays,
+                intelligence: $0.intelligence.flatMap { IntelligenceLevel(rawValue: $0) })
         }
         notice.role = role.flatMap { MemberRole(rawValue: $0) }
         notice.disappearAfter = disappearAfter

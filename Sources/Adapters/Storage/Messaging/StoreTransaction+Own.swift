@@ -7,7 +7,8 @@ extension StoreTransaction {
     static let ownColumns = "conversation_id, number, starred_at, hidden, listened_at, counter"
     private static let membershipColumns = """
         muted, muted_until, mentions, pinned, archived, marked_unread, receipts, draft, draft_reply_to, draft_revision,
-        removed_after, counter
+        removed_after, counter, translation_mode, translation_into, translation_tone, intelligence, hints,
+        choices_since
         """
 
     package func nextCounter() throws -> Int64 {
@@ -98,16 +99,18 @@ extension StoreTransaction {
     }
 
     package func save(_ membership: Membership, of user: UserID, in conversation: ConversationID) throws {
-        if try self.membership(of: user, in: conversation).receipts != membership.receipts {
-            touched.receipts(of: user, in: conversation)
-        }
+        let before = try self.membership(of: user, in: conversation)
+        if before.receipts != membership.receipts { touched.receipts(of: user, in: conversation) }
+        if before.choices != membership.choices { touched.choices(of: user, in: conversation) }
         try sql.execute(
             """
             INSERT INTO memberships (user_id, conversation_id, \(Self.membershipColumns))
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            VALUES (
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
             ON CONFLICT (user_id, conversation_id) DO UPDATE SET muted = ?3, muted_until = ?4, mentions = ?5, pinned = ?6,
                 archived = ?7, marked_unread = ?8, receipts = ?9, draft = ?10, draft_reply_to = ?11, draft_revision = ?12,
-                removed_after = ?13, counter = ?14
+                removed_after = ?13, counter = ?14, translation_mode = ?15, translation_into = ?16, translation_tone = ?17,
+                intelligence = ?18, hints = ?19, choices_since = ?20
             """,
             [
                 .id(user), .id(conversation), .bool(membership.mute != nil), .time(membership.mute?.until),
@@ -116,7 +119,7 @@ extension StoreTransaction {
                 membership.receipts.map { .bool($0) } ?? .null, .text(membership.draft?.text),
                 .integer(membership.draft?.replyTo), .integer(membership.draft?.revision),
                 .integer(membership.removedAfter), .integer(membership.counter),
-            ])
+            ] + Self.values(of: membership.choices) + [.integer(membership.choicesSince)])
         touched.own(of: user, in: conversation)
     }
 
@@ -148,6 +151,8 @@ extension StoreTransaction {
         if let text, let revision { membership.draft = Draft(stored: text, replyTo: replyTo, revision: revision) }
         membership.removedAfter = try reader.integerIfPresent()
         membership.counter = try reader.integer()
+        membership.choices = try choices(&reader)
+        membership.choicesSince = try reader.integer()
         return membership
     }
 }

@@ -79,6 +79,14 @@ extension StoreTransaction {
         }
         update.marksCounter = one.marksCounter
         update.marksAccess = one.receipts
+        if let counter = (one.translations.map(\.row.touched) + one.hints.map(\.row.touched)).max() {
+            let hasListeners = isListened(.translations(id))
+            let rows =
+                one.translations.map { ConversationRow($0.row, for: $0.audience) }
+                + one.hints.map { ConversationRow($0.row, for: $0.audience) }
+            update.translations = TranslationUpdate(rows: hasListeners ? rows : nil, counter: counter)
+        }
+        update.translationsAccess = one.choices
         return update
     }
 

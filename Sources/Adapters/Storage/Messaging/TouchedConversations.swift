@@ -30,6 +30,11 @@ struct TouchedConversations {
         var marksCounter: Int64 = 0
         /// Those who have changed whether they send receipts.
         var receipts: Set<UserID> = []
+        /// The latest state of translations, by who is told.
+        var translations: [(row: MessageTranslation, audience: TranslationAudience)] = []
+        var hints: [(row: MessageHints, audience: TranslationAudience)] = []
+        /// Those who read in another language than before, or may have other translations.
+        var choices: Set<UserID> = []
         /// Those who have hidden messages from themselves.
         var hiding: Set<UserID> = []
         /// Those who see other numbers now.
@@ -126,6 +131,26 @@ struct TouchedConversations {
         change(conversation) { $0.receipts.insert(user) }
     }
 
+    mutating func choices(of user: UserID, in conversation: ConversationID) {
+        change(conversation) { $0.choices.insert(user) }
+    }
+
+    mutating func save(_ translation: MessageTranslation, for audience: TranslationAudience) {
+        change(translation.conversation) { touched in
+            touched.translations.removeAll { $0.row.isSame(as: translation) }
+            touched.translations.append((translation, audience))
+        }
+    }
+
+    mutating func save(_ hints: MessageHints, for audience: TranslationAudience) {
+        change(hints.conversation) { touched in
+            touched.hints.removeAll {
+                $0.row.number == hints.number && $0.row.of == hints.of && $0.row.language == hints.language
+            }
+            touched.hints.append((hints, audience))
+        }
+    }
+
     mutating func hide(by user: UserID, in conversation: ConversationID) {
         change(conversation) { $0.hiding.insert(user) }
     }
@@ -151,5 +176,11 @@ struct TouchedConversations {
         }
         body(&one)
         touched[id] = one
+    }
+}
+
+extension MessageTranslation {
+    fileprivate func isSame(as other: MessageTranslation) -> Bool {
+        number == other.number && of == other.of && target == other.target
     }
 }

@@ -26,6 +26,9 @@ extension AccountCommands {
             if let receipts = change.receipts { user.receipts = receipts }
             if let lastSeen = change.lastSeen { user.lastSeen = lastSeen }
             if let requests = change.messageRequests { user.messageRequests = requests }
+            if let translation = change.translation { user.choices.translation = translation }
+            if let hints = change.hints { user.choices.hints = hints }
+            if let intelligence = change.intelligence { user.choices.intelligence = intelligence }
             return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
     }

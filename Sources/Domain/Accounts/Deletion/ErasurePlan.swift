@@ -13,8 +13,10 @@ package enum ErasurePlan {
         // Only the id remains, and when the account was created and deleted.
         ErasureRule(
             "users", .cleared, .atOnce, users: ["id"],
-            personal: ["email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence"],
-            others: ["reach", "last_seen", "message_requests"]),
+            personal: [
+                "email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence",
+                "translation_mode", "translation_into", "translation_tone", "intelligence", "hints",
+            ], others: ["reach", "last_seen", "message_requests"]),
         ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
         ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),
         // Digests, which name nobody and refuse the tokens of deleted users.
@@ -55,6 +57,7 @@ package enum ErasurePlan {
             "conversations", .kept, .never, users: ["pair"],
             others: [
                 "id", "kind", "name", "who_writes", "who_adds", "who_renames", "pins", "live_call", "withheld_timers",
+                "intelligence",
             ]),
         // The user has left all groups; others see a deleted user.
         ErasureRule(
@@ -68,7 +71,58 @@ package enum ErasurePlan {
             "messages", .cleared, .step(.messages), users: ["author", "forwarded_from"],
             personal: ["text", "ranges", "language", "digest", "voice", "notice"],
             others: ["conversation_id", "client_id", "kind", "reactions", "call"]),
-        ErasureRule("edits", .removed, .step(.messages), personal: ["text"], others: ["conversation_id"]),
+        ErasureRule("edits", .removed, .step(.messages), personal: ["text", "language"], others: ["conversation_id"]),
+        // What was made of the user's messages goes with them, and what is to be made.
+        ErasureRule(
+            "translations", .removed, .step(.messages), personal: ["text"],
+            others: [
+                "conversation_id", "language", "tone", "status", "reason", "engine", "kind", "level", "terms",
+            ]),
+        ErasureRule(
+            "hints", .removed, .step(.messages), personal: ["items"],
+            others: ["conversation_id", "language", "status", "reason", "engine", "kind", "level"]),
+        ErasureRule(
+            "summary_blocks", .removed, .step(.messages), personal: ["items"],
+            others: ["conversation_id", "language", "engine", "level"]),
+        ErasureRule(
+            "jobs", .removed, .step(.messages), users: ["author", "payer"],
+            others: ["conversation_id", "language", "tone", "source", "purpose"]),
+        // Of others who wrote the same the digests stay, and the translation as long as there are enough of them.
+        ErasureRule("phrases", .cleared, .step(.messages), personal: ["text"], others: ["hash", "language"]),
+        ErasureRule("phrase_authors", .removed, .step(.messages), others: ["hash", "author"]),
+        // Vectors of the user's messages go with them; how far a conversation has some says nothing of anybody.
+        ErasureRule("vectors", .removed, .step(.messages), personal: ["bytes"], others: ["conversation_id"]),
+        ErasureRule("vector_models", .kept, .never, others: ["name"]),
+        ErasureRule("embedded", .kept, .never, others: ["conversation_id"]),
+        ErasureRule("reembed", .kept, .never, others: ["conversation_id"]),
+        ErasureRule("vector_checks", .kept, .never, others: ["conversation_id"]),
+        // What the user asked, and what was answered. Of others' answers that rest on the user's messages these go with them.
+        ErasureRule(
+            "assistant_threads", .removed, .step(.rows), users: ["user_id"], personal: ["title"], others: ["id"],
+            key: ["id"]),
+        ErasureRule(
+            "assistant_runs", .removed, .step(.rows), users: ["user_id"], personal: ["question"],
+            others: [
+                "id", "thread_id", "conversation_id", "audience", "status", "reason", "tools", "model",
+            ], key: ["id"]),
+        ErasureRule(
+            "assistant_sentences", .removed, .step(.rows), users: ["user_id"], personal: ["text"], others: ["run_id"],
+            key: ["run_id", "position"]),
+        ErasureRule(
+            "assistant_citations", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "run_id"],
+            key: ["conversation_id", "number", "run_id", "position"]),
+        ErasureRule(
+            "assistant_sources", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "run_id"],
+            key: ["conversation_id", "number", "run_id"]),
+        // They are the conversation's, as its name is.
+        ErasureRule("glossaries", .kept, .never, others: ["conversation_id", "terms"]),
+        // How much was given to hosted services, without a text.
+        ErasureRule(
+            "provider_calls", .removed, .step(.rows), users: ["payer"], others: ["purpose", "engine", "outcome"],
+            key: ["id"]),
+        ErasureRule(
+            "provider_usage", .removed, .step(.rows), users: ["scope"], others: ["period"], key: ["scope", "period"]),
+        ErasureRule("level_checks", .kept, .never, others: ["conversation_id"]),
         // Also those that the messages count and name.
         ErasureRule(
             "reactions", .removed, .step(.reactions), users: ["user_id"], personal: ["emoji"],
@@ -87,8 +141,10 @@ package enum ErasurePlan {
             "scheduled", .removed, .step(.rows), users: ["author"], personal: ["text", "digest"],
             others: ["client_id", "conversation_id", "failure", "failure_detail"], key: ["author", "client_id"]),
         ErasureRule(
-            "memberships", .removed, .step(.rows), users: ["user_id"], personal: ["draft"],
-            others: ["conversation_id"], key: ["user_id", "conversation_id"]),
+            "memberships", .removed, .step(.rows), users: ["user_id"],
+            personal: ["draft", "translation_mode", "translation_into", "translation_tone", "intelligence", "hints"],
+            others: ["conversation_id"],
+            key: ["user_id", "conversation_id"]),
         ErasureRule(
             "marks", .removed, .step(.rows), users: ["user_id"], others: ["conversation_id", "shown"],
             key: ["conversation_id", "user_id"]),

@@ -14,17 +14,22 @@ package struct MemberConversation: Hashable, Sendable {
 package struct ConversationCommands: Sendable {
     package let limits: ConversationLimits
     package let analyzer: TextAnalyzer
+    /// What machines may make of messages.
+    package let intelligence: IntelligenceRules
+    let findings = TextFindings()
 
     /// Makes the client id of a notice by its number.
     let noticeID: @Sendable (ConversationID, Int64, Timestamp) -> ClientID
 
     /// - Parameter noticeID: nobody who writes in the conversation may guess it.
     package init(
-        limits: ConversationLimits = ConversationLimits(),
+        limits: ConversationLimits = ConversationLimits(), analyzer: TextAnalyzer = TextAnalyzer(),
+        intelligence: IntelligenceRules = IntelligenceRules(),
         noticeID: @escaping @Sendable (ConversationID, Int64, Timestamp) -> ClientID = { .make(at: $2) }
     ) {
         self.limits = limits
         self.analyzer = analyzer
+        self.intelligence = intelligence
         self.noticeID = noticeID
     }
 
@@ -141,6 +146,7 @@ package struct ConversationCommands: Sendable {
         try MessageRetention.check(settings.keepDays)
         var found = try get(id, by: user, for: .changeSettings, in: store)
         guard found.conversation.settings != settings else { return found }
+        if found.conversation.settings.intelligence != settings.intelligence { try store.checkLevels(in: id) }
         found.conversation.settings = settings
         found.access.settings = settings
         found.conversation.version = found.conversation.change()

@@ -52,6 +52,12 @@ package struct ConversationLimits: Hashable, Sendable {
     package var noticeSeconds: Int64 = 60
     package var noticeWindow: Int64 = 200
 
+    /// Messages whose translations one request asks for.
+    package var translatedAtOnce = 50
+
+    /// Terms of a conversation's glossary.
+    package var glossaryTerms = 200
+
     /// Links of a group that have not expired, and those that one member has made of it.
     package var links = 50
     package var linksOfMember = 10

@@ -80,6 +80,7 @@ extension ConversationSettings {
             writer.member("add", add.rawValue)
             writer.member("rename", rename.rawValue)
             writer.member("keepDays", Int64(keepDays))
+            writer.member("intelligence", intelligence?.rawValue)
         }
     }
 }

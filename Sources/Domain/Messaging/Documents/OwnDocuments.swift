@@ -25,6 +25,9 @@ package struct OwnPart: Hashable, Sendable {
         writer.member("archived", membership.isArchived)
         writer.member("markedUnread", membership.isMarkedUnread)
         if let receipts = membership.receipts { writer.member("receipts", receipts) }
+        membership.choices.translation?.write(to: &writer)
+        writer.member("hints", membership.choices.hints?.rawValue)
+        writer.member("intelligence", membership.choices.intelligence?.rawValue)
         if let draft = membership.draft {
             writer.name("draft")
             writer.object { writer in
@@ -101,6 +104,18 @@ extension MessageReceipt {
             writer.member("read", isRead)
             writer.member("readAt", readAt)
             writer.member("deliveredAt", deliveredAt)
+        }
+    }
+}
+
+extension TranslationSettings {
+    /// Writes the member `translation` of an object.
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.name("translation")
+        writer.object { writer in
+            writer.member("mode", mode.rawValue)
+            writer.member("into", into?.string)
+            writer.member("tone", tone?.rawValue)
         }
     }
 }

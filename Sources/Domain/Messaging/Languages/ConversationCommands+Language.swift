@@ -28,6 +28,7 @@ extension ConversationCommands {
         message.change(to: found.conversation.change(), isWithheld: message.isTextWithheld)
         try store.update(message)
         try store.update(found.conversation)
+        try retranslate(message, in: store)
         return try found.seen(message, by: user, in: store)
     }
 

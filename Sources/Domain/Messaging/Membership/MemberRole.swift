@@ -52,12 +52,18 @@ package struct ConversationSettings: Hashable, Sendable {
     package var rename: Who
     /// Days after which messages are erased, if the server does not erase them earlier; 0 for none.
     package var keepDays: Int
+    /// The most that machines may make of its messages; nil as the server says.
+    package var intelligence: IntelligenceLevel?
 
-    package init(write: Who = .members, add: Who = .members, rename: Who = .members, keepDays: Int = 0) {
+    package init(
+        write: Who = .members, add: Who = .members, rename: Who = .members, keepDays: Int = 0,
+        intelligence: IntelligenceLevel? = nil
+    ) {
         self.write = write
         self.add = add
         self.rename = rename
         self.keepDays = keepDays
+        self.intelligence = intelligence
     }
 
     func allowsWriting(_ role: MemberRole) -> Bool { write.includes(role) }

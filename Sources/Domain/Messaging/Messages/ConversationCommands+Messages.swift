@@ -135,6 +135,7 @@ extension ConversationCommands {
         try store.update(message)
         try store.update(found.conversation)
         if !message.isTextWithheld {
+            try store.removeTranslations(of: number, in: id)
             try store.removeMentions(by: number, in: id)
             try noteMentions(of: message, in: store)
         }
@@ -176,6 +177,7 @@ extension ConversationCommands {
         message.textVersion = message.version
         let removed = try store.reindex(before, former: edits, as: message, former: [])
         try store.removeEdits(of: message.number, in: conversation.id)
+        try store.removeTranslations(of: message.number, in: conversation.id)
         try store.removeReactions(to: message.number, in: conversation.id)
         try store.removeMentions(by: message.number, in: conversation.id)
         if message.kind == .call { try store.setMissed(by: [], message.number, in: conversation.id) }

@@ -29,12 +29,13 @@ extension ConversationCommands {
         let spans = found.access.spans
         let hidden = try store.hiddenNumbers(
             of: found.member.user, in: found.conversation.id, 1...Int64.max, limit: limits.hidden)
+        let former = spans.spans.compactMap { span -> (numbers: ClosedRange<Int64>, end: Int64)? in
+            guard let until = span.until, until > span.from else { return nil }
+            return ((span.from + 1)...until, span.untilSequence ?? .max)
+        }
         return ConversationView(
-            user: found.member.user, from: spans.isOpen ? spans.from : .max,
-            former: spans.spans.compactMap { span in
-                guard let until = span.until, until > span.from else { return nil }
-                return (span.from + 1)...until
-            }, hidden: hidden)
+            user: found.member.user, from: spans.isOpen ? spans.from : .max, former: former.map(\.numbers),
+            formerEnds: former.map(\.end), hidden: hidden)
     }
 
     /// The conversation, if the user may listen to it.

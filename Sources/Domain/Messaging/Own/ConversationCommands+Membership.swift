@@ -30,8 +30,12 @@ extension ConversationCommands {
         if change.isPinned == true || change.isMarkedUnread == true { membership.removedAfter = nil }
         if let receipts = change.receipts { membership.receipts = receipts }
         if let draft = change.draft, draft.revision > membership.draft?.revision ?? 0 { membership.draft = draft }
+        if let translation = change.translation { membership.choices.translation = translation }
+        if let hints = change.hints { membership.choices.hints = hints }
+        if let intelligence = change.intelligence { membership.choices.intelligence = intelligence }
         guard membership != before else { return before }
-        try save(&membership, of: user, in: id, store)
+        if membership.choices.intelligence != before.choices.intelligence { try store.checkLevels(in: id) }
+        try save(&membership, hasNewChoices: membership.choices != before.choices, of: user, in: id, store)
         return membership
     }
 
@@ -46,9 +50,11 @@ extension ConversationCommands {
     }
 
     func save(
-        _ membership: inout Membership, of user: UserID, in id: ConversationID, _ store: some MessagingStore
+        _ membership: inout Membership, hasNewChoices: Bool = false, of user: UserID, in id: ConversationID,
+        _ store: some MessagingStore
     ) throws {
         membership.counter = try store.nextCounter()
+        if hasNewChoices { membership.choicesSince = membership.counter }
         try store.save(membership, of: user, in: id)
     }
 

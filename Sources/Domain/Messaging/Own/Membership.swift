@@ -27,6 +27,10 @@ package struct Membership: Hashable, Sendable {
     package var draft: Draft?
     /// The last message when the user took the conversation off their list; nil if they did not.
     package var removedAfter: Int64?
+    /// What the user wants of machines here.
+    package var choices = LanguageChoices()
+    /// The store's counter when what is read of translations last changed.
+    package var choicesSince: Int64 = 0
     /// The store's counter at the last change.
     package var counter: Int64 = 0
 
@@ -92,10 +96,16 @@ package struct MembershipChange: Hashable, Sendable {
     /// `.some(nil)` is as the user's setting says.
     package var receipts: Bool??
     package var draft: Draft?
+    /// `.some(nil)` is as the user's setting says.
+    package var translation: TranslationSettings??
+    package var hints: TranslationMode??
+    package var intelligence: IntelligenceLevel??
 
     package init(
         mute: Membership.Mute?? = nil, isPinned: Bool? = nil, isArchived: Bool? = nil, isMarkedUnread: Bool? = nil,
-        receipts: Bool?? = nil, draft: Draft? = nil
+        receipts: Bool?? = nil, draft: Draft? = nil,
+        translation: TranslationSettings?? = nil, intelligence: IntelligenceLevel?? = nil,
+        hints: TranslationMode?? = nil
     ) {
         self.mute = mute
         self.isPinned = isPinned
@@ -103,6 +113,9 @@ package struct MembershipChange: Hashable, Sendable {
         self.isMarkedUnread = isMarkedUnread
         self.receipts = receipts
         self.draft = draft
+        self.translation = translation
+        self.hints = hints
+        self.intelligence = intelligence
     }
 }
 

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 
 /// Finds the ranges of a text in one pass: its time grows with the length of the text, whatever the text is.
 ///
@@ -45,6 +45,30 @@ package struct RangeFinder {
         // A range before those that it contains.
         finder.ranges.sort { ($0.start, -$0.length) < ($1.start, -$1.length) }
         return FoundRanges(ranges: Array(finder.ranges.prefix(maxRanges)))
+    }
+
+    /// Links and mentions, as they are written: what leads somewhere.
+    package static func targets(in text: String) -> Set<String> {
+        let units = Array(text.utf16)
+        let found = ranges(in: text).ranges.filter { $0.kind == .link || $0.kind == .mention }
+        return Set(
+            found.map { String(decoding: units[min($0.start, units.count)..<min($0.end, units.count)], as: UTF16.self) }
+        )
+    }
+
+    /// Whether what was made of a text leads somewhere that the text does not. A link with a path may run into a word of a
+    /// script without spaces; behind a host alone, that would be another host.
+    package static func adds(targetsOf text: String, to original: String) -> Bool {
+        let own = targets(in: original)
+        return targets(in: text).contains { target in
+            !own.contains { one in
+                if target == one { return true }
+                guard target.hasPrefix(one), let next = target.dropFirst(one.count).unicodeScalars.first else {
+                    return false
+                }
+                return !next.isASCII && one.count { $0 == "/" } > 2
+            }
+        }
     }
 
     private init(_ text: String) {

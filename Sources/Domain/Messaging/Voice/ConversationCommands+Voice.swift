@@ -107,6 +107,11 @@ extension ConversationCommands {
         guard found.member.state == .member else { throw Problem(.forbidden, "You are not in this conversation.") }
         let file = try voiceFile(number, in: id, by: user, store: store)
         if let known = try store.transcript(of: file), known.status != .failed { return known }
+        guard try allowsTranscription(of: file, in: store) else {
+            throw try consentProblem(
+                "machines transcribe this", of: number, in: id, levels: [.local, .translate], by: user,
+                field: "number", store: store)
+        }
         try store.transcribeVoiceFile(file)
         try transcribed(file, .pending, in: store)
         return .pending
@@ -125,6 +130,7 @@ extension ConversationCommands {
         message.language = try language(of: transcript, by: message.author, in: store)
         message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
+        try store.removeTranslations(of: message.number, in: conversation.id)
         try store.reindex(before, former: [], as: message, former: [])
         try store.update(message)
         try store.update(conversation)

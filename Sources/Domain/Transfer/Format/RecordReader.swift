@@ -118,6 +118,18 @@ struct RecordReader {
         return choice
     }
 
+    /// Nil if the member is absent.
+    mutating func optionalChoice<Choice: RawRepresentable & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Choice? where Choice.RawValue == String {
+        guard let text = try optionalText(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(field(name), "\(field(name)) is one of \(allowed).")
+        }
+        return choice
+    }
+
     mutating func optionalArray(_ name: String, most: Int) throws(Problem) -> [JSONValue]? {
         guard let value = take(name) else { return nil }
         guard case .array(let values) = value else { throw unexpected(name, value, "an array") }

@@ -51,6 +51,7 @@ extension TransferNotice {
                     writer.member("add", settings.add.rawValue)
                     writer.member("rename", settings.rename.rawValue)
                     writer.member("keepDays", Int64(settings.keepDays))
+                    writer.member("intelligence", settings.intelligence?.rawValue)
                 }
             }
             writer.member("role", role?.rawValue)

@@ -89,6 +89,7 @@ package enum TransferReader {
             write: try object.choice("write", default: .members), add: try object.choice("add", default: .members),
             rename: try object.choice("rename", default: .members),
             keepDays: Int(clamping: try object.optionalInteger("keepDays") ?? 0))
+        settings.intelligence = try object.optionalChoice("intelligence")
         try MessageRetention.check(settings.keepDays)
         try object.end("settings")
         return settings

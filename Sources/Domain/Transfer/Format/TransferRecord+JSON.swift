@@ -48,6 +48,7 @@ extension TransferConversation {
             writer.member("add", settings.add.rawValue)
             writer.member("rename", settings.rename.rawValue)
             writer.member("keepDays", settings.keepDays > 0 ? Int64(settings.keepDays) : nil)
+            writer.member("intelligence", settings.intelligence?.rawValue)
         }
     }
 }

@@ -51,6 +51,14 @@ final class StreamBatch: Sendable {
             last: update.marksCounter)
     }
 
+    /// Of translations, likewise; nil if none has changed.
+    convenience init?(translationsOf update: ConversationUpdate) {
+        guard let translations = update.translations else { return nil }
+        self.init(
+            .translations(update.conversation), translations.rows.map { .rows($0) } ?? .unmade, epoch: update.epoch,
+            first: 1, last: translations.counter)
+    }
+
     var position: Position { Position(epoch: epoch, sequence: last) }
 
     /// Roughly the batch's size in memory.

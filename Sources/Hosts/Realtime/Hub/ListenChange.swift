@@ -26,15 +26,19 @@ extension ConversationUpdate {
     /// Who may no longer listen, or sees other messages or marks than before.
     var listenChanges: [ListenChange] {
         let (stream, marks) = (StreamName.conversation(conversation), StreamName.marks(conversation))
+        let translations = StreamName.translations(conversation)
         let ofAccess = access.flatMap { user, access in
             switch access {
             case .ended:
-                [stream, .typing(conversation), marks].map { ListenChange(user: user, stream: $0, kind: .drop) }
-            case .hidden: [ListenChange(user: user, stream: stream, kind: .reread)]
-            case .changed: [stream, marks].map { ListenChange(user: user, stream: $0, kind: .reread) }
+                [stream, .typing(conversation), marks, translations].map {
+                    ListenChange(user: user, stream: $0, kind: .drop)
+                }
+            case .hidden: [stream, translations].map { ListenChange(user: user, stream: $0, kind: .reread) }
+            case .changed: [stream, marks, translations].map { ListenChange(user: user, stream: $0, kind: .reread) }
             }
         }
         return ofAccess + marksAccess.map { ListenChange(user: $0, stream: marks, kind: .reread) }
+            + translationsAccess.map { ListenChange(user: $0, stream: translations, kind: .reread) }
     }
 }
 

@@ -234,6 +234,7 @@ extension RealtimeHub {
                 }
             }
             deliverMarks(of: update)
+            deliverTranslations(of: update)
             guard update.upTo > update.after else { continue }
             let batch = StreamBatch(update)
             for shard in shards where shard.isListened(stream) { shard.post(.receiveChanges(batch)) }
@@ -247,11 +248,22 @@ extension RealtimeHub {
         for shard in shards where shard.isListened(stream) { shard.post(.receiveChanges(batch)) }
     }
 
-    /// Lets a user's sessions read all marks anew, as after they have changed whether they send receipts.
-    package func rereadMarks(of user: UserID) {
+    private func deliverTranslations(of update: ConversationUpdate) {
+        guard let batch = StreamBatch(translationsOf: update) else { return }
+        for shard in shards where shard.isListened(batch.stream) { shard.post(.receiveChanges(batch)) }
+    }
+
+    /// Lets a user's sessions read all streams of a form anew, of which they see other things than before: marks after they
+    /// have changed whether they send receipts, translations after they have changed their language.
+    package func rereadAll(_ pattern: StreamPattern, of user: UserID) {
         for session in directory.sessions(of: user) {
-            shards[session.shard].post(.rereadMarks(session: session.number))
+            shards[session.shard].post(.rereadAll(pattern, session: session.number))
         }
+    }
+
+    /// As of all users, such as after something of all of them was erased.
+    package func rereadAll(_ pattern: StreamPattern) {
+        for shard in shards { shard.post(.rereadAll(pattern, session: nil)) }
     }
 
     /// Notifies the sessions that listen to a user's inbox which of its rows have moved. Notices of one user have to come in

@@ -9,8 +9,8 @@ enum ShardCommand: Sendable {
     case receiveNotice(InboxNotice)
     /// Lets all sessions read on in the inboxes that they listen to.
     case rereadInboxes
-    /// Lets a session read all streams of marks anew.
-    case rereadMarks(session: UInt64)
+    /// Lets a session read all of its streams of this form anew; nil for all sessions.
+    case rereadAll(StreamPattern, session: UInt64?)
     /// Lets a session read a stream anew, of which it may see other things than before.
     case reread(StreamName, session: UInt64)
     /// Lets a session listen to a stream as if its client had requested it.

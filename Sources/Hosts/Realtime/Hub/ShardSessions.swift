@@ -73,8 +73,9 @@ final class ShardSessions {
             for number in listeners(.inbox(notice.user)) { sessions[number]?.receiveNotice(notice) }
         case .rereadInboxes:
             for session in Array(sessions.values) { session.rereadInboxes() }
-        case .rereadMarks(let number):
-            sessions[number]?.rereadMarks()
+        case .rereadAll(let pattern, let number):
+            let some = number.map { [sessions[$0]].compactMap(\.self) } ?? Array(sessions.values)
+            for session in some { session.rereadAll(pattern) }
         case .reread(let stream, let number):
             sessions[number]?.reread(stream)
         case .attach(let stream, let number):

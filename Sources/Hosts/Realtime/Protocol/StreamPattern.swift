@@ -2,7 +2,8 @@ package import Model
 
 /// The streams that a client can listen to, by the form of their names.
 package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
-    case user, call, signals, presence, captions, conversation, inbox, marks, typing
+    case user, call, signals, presence, captions, conversation, inbox, marks, translations, typing
+    case run
 
     package init(_ stream: StreamName) {
         self =
@@ -23,7 +24,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
     package var parameters: [String] {
         switch self {
         case .user, .presence, .inbox: ["user"]
-        case .conversation, .marks, .typing: ["conversation"]
+        case .conversation, .marks, .translations, .typing: ["conversation"]
         case .call, .captions: ["call"]
         case .signals: ["call", "endpoint"]
         }
@@ -37,7 +38,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
         case .captions: .orderedEvents
-        case .conversation, .inbox, .marks: .keyed
+        case .conversation, .inbox, .marks, .translations: .keyed
         }
     }
 
@@ -177,14 +178,14 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user: UserChangeType.allCases.map(\.description)
         case .call: CallChangeType.allCases.map(\.description)
         case .signals: SignalChangeType.allCases.map(\.description)
-        case .presence, .captions, .conversation, .inbox, .marks, .typing: []
+        case .presence, .captions, .conversation, .inbox, .marks, .translations, .typing: []
         }
     }
 
     /// The event of a stream without a log.
     package var event: ProtocolValue? {
         switch self {
-        case .user, .call, .signals, .conversation, .inbox, .marks: nil
+        case .user, .call, .signals, .conversation, .inbox, .marks, .translations: nil
         case .presence: Self.presenceValue
         case .captions: .document("Caption")
         case .typing:

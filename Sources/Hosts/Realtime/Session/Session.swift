@@ -125,8 +125,8 @@ extension Session {
         run { machine, actions in machine.rereadInboxes(into: &actions) }
     }
 
-    func rereadMarks() {
-        run { machine, actions in machine.rereadMarks(into: &actions) }
+    func rereadAll(_ pattern: StreamPattern) {
+        run { machine, actions in machine.rereadAll(pattern, into: &actions) }
     }
 
     func reread(_ stream: StreamName) {

@@ -21,10 +21,8 @@ extension SessionMachine {
         }
     }
 
-    mutating func rereadMarks(into actions: inout [SessionAction]) {
-        for stream in Array(listens.keys) {
-            if case .marks = stream { reread(stream, into: &actions) }
-        }
+    mutating func rereadAll(_ pattern: StreamPattern, into actions: inout [SessionAction]) {
+        for stream in Array(listens.keys) where StreamPattern(stream) == pattern { reread(stream, into: &actions) }
     }
 
     /// Reads on in the inbox, of which notices may have been lost.

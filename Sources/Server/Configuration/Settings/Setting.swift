@@ -58,6 +58,14 @@ extension Setting where Value == Int {
     }
 }
 
+extension Setting where Value == Double {
+    init(_ key: String, default value: Double, in range: ClosedRange<Double>, _ description: String) {
+        self.init(key, .decimal(range), default: value, stored: .decimal(value), description) {
+            if case .decimal(let value) = $0 { value } else { nil }
+        }
+    }
+}
+
 extension Setting where Value == Bool {
     init(_ key: String, default value: Bool, _ description: String) {
         self.init(key, .boolean, default: value, stored: .boolean(value), description) {

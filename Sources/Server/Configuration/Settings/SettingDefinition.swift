@@ -7,6 +7,7 @@ struct SettingDefinition: Sendable {
         case string
         case choice([String])
         case integer(ClosedRange<Int>)
+        case decimal(ClosedRange<Double>)
         case boolean
         case strings
         case integers(ClosedRange<Int>)
@@ -50,6 +51,8 @@ struct SettingDefinition: Sendable {
         case .string: "string"
         case .choice(let choices): "one of " + choices.joined(separator: ", ")
         case .integer(let range): "whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .decimal(let range):
+            "number from \(ReferenceFile.text(range.lowerBound)) to \(ReferenceFile.text(range.upperBound))"
         case .boolean: "true or false"
         case .strings: "list of strings"
         case .integers(let range): "list of whole numbers from \(range.lowerBound) to \(range.upperBound)"
@@ -65,7 +68,7 @@ struct SettingDefinition: Sendable {
         case .choice, .boolean: type
         case .strings: "a list of texts"
         case .map: "a map of names to texts"
-        case .integer, .integers, .records: "a \(type)"
+        case .integer, .decimal, .integers, .records: "a \(type)"
         }
     }
 
@@ -75,6 +78,7 @@ struct SettingDefinition: Sendable {
         case (.string, .string), (.boolean, .boolean), (.strings, .strings), (.map, .map): true
         case (.choice(let choices), .string(let text)): choices.contains(text)
         case (.integer(let range), .integer(let number)): range.contains(number)
+        case (.decimal(let range), .decimal(let number)): range.contains(number)
         case (.integers(let range), .integers(let numbers)): numbers.allSatisfy(range.contains)
         case (.records(let fields), .records(let records)): records.allSatisfy { Set($0.keys) == Set(fields) }
         default: false

@@ -2,6 +2,7 @@
 enum SettingValue: Hashable, Sendable {
     case string(String)
     case integer(Int)
+    case decimal(Double)
     case boolean(Bool)
     case strings([String])
     case integers([Int])

@@ -33,6 +33,11 @@ extension SettingsTable {
             "limits.photosPerMinute", default: 10, in: 1...1_000_000,
             "Photos that a user may upload a minute."
         ).live
+        let translationsPerMinute = Setting<Int>(
+            "limits.translationsPerMinute", default: 120, in: 1...1_000_000,
+            "Requests for translations that a user may make a minute, each of up to 50 messages; at once a quarter of them, or "
+                + "20. Replacing a glossary counts as three."
+        ).live
         let searchesPerMinute = Setting<Int>(
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
             "Searches for people, and for messages, that a user may make a minute."

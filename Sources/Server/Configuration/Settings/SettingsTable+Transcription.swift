@@ -29,6 +29,10 @@ extension SettingsTable {
             "transcription.webhookSecret", default: "",
             "Secret by which requests to the webhook are signed, 16 bytes or more."
         ).secret
+        let hosted = Setting<Hosting>(
+            "transcription.hosted", default: .auto, oneOf: Hosting.allCases,
+            "Whether the provider is beyond what you operate yourself, so that only what is said by people who allow that "
+                + "goes to it: see languages.defaultLevel. auto: everything is but a program.")
         let allowPrivateAddresses = Setting<Bool>(
             "transcription.allowPrivateAddresses", default: false,
             "Whether the webhook may be at an address that is not of the open Internet.")

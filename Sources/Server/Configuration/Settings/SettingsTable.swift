@@ -18,6 +18,7 @@ struct SettingsTable: Sendable {
     let recordings = Recordings()
     let media = Media()
     let transcription = Transcription()
+    let languages = Languages()
     let webhooks = Webhooks()
     let relay = Relay()
     let gateway = Gateway()

@@ -116,6 +116,7 @@ package enum ConversationOperations {
             var add: ConversationSettings.Who?
             var rename: ConversationSettings.Who?
             var keepDays: Int?
+            var intelligence: IntelligenceLevel?
         }
 
         private enum Keys: CodingKey { case name, settings, disappearAfter }
@@ -163,6 +164,7 @@ package enum ConversationOperations {
                         settings.add = change.add ?? settings.add
                         settings.rename = change.rename ?? settings.rename
                         settings.keepDays = change.keepDays ?? settings.keepDays
+                        settings.intelligence = change.intelligence ?? settings.intelligence
                         found = try commands.change(id, settings: settings, by: user, in: store)
                     }
                     if let seconds = body.disappearAfter {

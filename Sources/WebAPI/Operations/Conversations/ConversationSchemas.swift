@@ -154,7 +154,11 @@ enum ConversationSchemas {
             ),
         ]
         return .object(
-            members.map { areRequired ? .required($0.0, $0.1, $0.2) : .optional($0.0, $0.1, $0.2) })
+            members.map { areRequired ? .required($0.0, $0.1, $0.2) : .optional($0.0, $0.1, $0.2) } + [
+                .optional(
+                    "intelligence", Schemas.intelligence,
+                    "The most that machines may make of the messages; absent as the server says.")
+            ])
     }
 
     private static let conversation = Schema.object([
@@ -192,6 +196,8 @@ enum ConversationSchemas {
         .optional(
             "receipts", .boolean, "Whether others see what the user reads here; absent if as the user's setting says."),
         .optional("draft", .named("Draft")),
+        .optional("translation", .named("TranslationSettings"), "Absent if as the user's setting says."),
+        .optional("intelligence", Schemas.intelligence, "Of what the user writes here; absent likewise."),
     ])
 
     private static let mute = Schema.object([

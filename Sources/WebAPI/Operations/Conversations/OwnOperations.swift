@@ -159,6 +159,14 @@ enum OwnOperations {
                 .optional("archived", .boolean), .optional("markedUnread", .boolean),
                 .optional("receipts", .either([.boolean, .null]), "Null is as the user's setting says."),
                 .optional("draft", .named("SavedDraft")),
+                .optional(
+                    "translation", .either([.named("TranslationSettings"), .null]),
+                    "Null is as the user's setting says."),
+                .optional(
+                    "hints", .either([Schemas.hintMode, .null]), "When messages are explained; null likewise."),
+                .optional(
+                    "intelligence", .either([Schemas.intelligence, .null]),
+                    "What machines may make of what the user writes here; null likewise."),
             ]),
             responses: [.ok(.named("MembershipResult"))],
             problems: [.notFound, .forbidden, .conflict, .predecessorMissing]
@@ -200,7 +208,9 @@ private struct MembershipRequest: Decodable {
         var revision: Int64
     }
 
-    private enum Keys: CodingKey { case muted, pinned, archived, markedUnread, receipts, draft }
+    private enum Keys: CodingKey {
+        case muted, pinned, archived, markedUnread, receipts, draft, translation, hints, intelligence
+    }
 
     let muted: Mute??
     let pinned: Bool?
@@ -208,6 +218,9 @@ private struct MembershipRequest: Decodable {
     let markedUnread: Bool?
     let receipts: Bool??
     let draft: Draft?
+    let translation: TranslationSettings??
+    let hints: TranslationMode??
+    let intelligence: IntelligenceLevel??
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
@@ -218,6 +231,15 @@ private struct MembershipRequest: Decodable {
         receipts =
             container.contains(.receipts) ? .some(try container.decodeIfPresent(Bool.self, forKey: .receipts)) : nil
         draft = try container.decodeIfPresent(Draft.self, forKey: .draft)
+        translation =
+            container.contains(.translation)
+            ? .some(try container.decodeIfPresent(TranslationSettings.self, forKey: .translation)) : nil
+        hints =
+            container.contains(.hints)
+            ? .some(try container.decodeIfPresent(TranslationMode.self, forKey: .hints)) : nil
+        intelligence =
+            container.contains(.intelligence)
+            ? .some(try container.decodeIfPresent(IntelligenceLevel.self, forKey: .intelligence)) : nil
     }
 
     /// - Parameter number: of the message that the draft replies to.
@@ -227,7 +249,7 @@ private struct MembershipRequest: Decodable {
             isPinned: pinned, isArchived: archived, isMarkedUnread: markedUnread, receipts: receipts,
             draft: try draft.map {
                 try Messaging.Draft(text: $0.text, replyTo: $0.replyTo.map(number), revision: $0.revision)
-            })
+            }, translation: translation, intelligence: intelligence, hints: hints)
     }
 }
 

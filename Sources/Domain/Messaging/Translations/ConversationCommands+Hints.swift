@@ -1,0 +1,309 @@
+package import Languages
+package import Model
+
+// Hints on messages: who may have them, and what is to be made.
+extension ConversationCommands {
+    /// Hints on a message that the user sees: those of a model, if there are any, else those of the lexicons, which are
+    /// there at once; a model is asked where there is one that may be. The lexicons' are made anew for who asks: they
+    /// cost some microseconds, and what is not stored need not be erased, nor made again when a lexicon changes.
+    ///
+    /// - Parameters:
+    ///   - isAutomatic: whether nobody has asked for them. What is found is stored then, since it goes out on a stream, whose
+    ///     state are rows.
+    /// - Returns: nil if something has to be written for it, and `writes` is false.
+    /// - Throws: `not_found` if the user does not see the message.
+    package func hints(
+        on number: Int64, in id: ConversationID, by user: UserID, support: HintSupport, isAutomatic: Bool = false,
+        writes: Bool, store: some MessagingStore
+    ) throws -> MessageHints? {
+        let found = try get(id, by: user, for: .listen, in: store)
+        let reader = try translationReader(user, in: id, store)
+        let page = PageReader(found: found, user: user, store: store)
+        guard let message = try page.message(number) else { throw Problem.notFound("message", field: "number") }
+        var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
+        return try hints(
+            on: message, for: reader, level: try levels.level(of: message), support: support,
+            isAutomatic: isAutomatic, writes: writes, store: store)
+    }
+
+    /// - Parameter message: as the reader sees it.
+    private func hints(
+        on message: Message, for reader: TranslationReader, level: IntelligenceLevel, support: HintSupport,
+        isAutomatic: Bool, writes: Bool, store: some MessagingStore
+    ) throws -> MessageHints? {
+        var row = MessageHints(
+            conversation: message.conversation, number: message.number, language: reader.hintLanguage,
+            of: message.textVersion, status: .done, engine: HintLexicon.name, kind: .lexicon)
+        func without(_ reason: MessageTranslation.Reason) -> MessageHints {
+            var none = row
+            (none.status, none.reason, none.engine, none.kind) = (.unavailable, reason, nil, nil)
+            return none
+        }
+        guard let text = message.translatableText, text.hasWords else { return without(.noText) }
+        guard level >= .local else { return without(.consentRequired) }
+        let language = try self.language(of: message, in: store)
+        row.items = support.lexicon.hints(
+            in: text.original, keeping: text.keptRanges, language: language?.code,
+            isCertain: language?.confidence == .high, reader: reader.hintLanguage)
+        let stored = try store.hints(
+            of: message.number, textVersion: message.textVersion, in: reader.hintLanguage, in: message.conversation)
+        if let stored = stored?.seen(at: level) {
+            if stored.status == .done && stored.kind == .model || stored.status == .queued { return stored }
+            if isAutomatic { return stored }
+        }
+        guard let isHosted = support.isModelHosted else {
+            return try save(row, if: isAutomatic && !row.items.isEmpty, message, writes: writes, store)
+        }
+        row.reason = try reasonAgainstModel(
+            on: message, text, level, isHosted: isHosted, payer: isAutomatic ? message.author : reader.user, store)
+        if row.reason != nil {
+            return try save(row, if: isAutomatic && !row.items.isEmpty, message, writes: writes, store)
+        }
+        guard writes else { return nil }
+        try store.demand(
+            TranslationJob(
+                conversation: message.conversation, number: message.number,
+                target: TranslationTarget(reader.hintLanguage), of: message.textVersion, author: message.author,
+                source: language?.code ?? HintLexicon.language, payer: isAutomatic ? message.author : reader.user,
+                purpose: .hints))
+        row.status = .queued
+        return try save(row, if: true, message, writes: true, store)
+    }
+
+    /// Why a model is not asked.
+    private func reasonAgainstModel(
+        on message: Message, _ text: MaskedText, _ level: IntelligenceLevel, isHosted: Bool, payer: UserID,
+        _ store: some MessagingStore
+    ) throws -> MessageTranslation.Reason? {
+        guard level.allowsModel(isHosted: isHosted) else { return .consentRequired }
+        guard text.length <= HintWork.maxLength else { return .textTooLong }
+        guard let current = try store.message(message.number, in: message.conversation),
+            current.textVersion == message.textVersion || current.isTextWithheld
+        else { return .edited }
+        guard isHosted else { return nil }
+        return try isWithinBudget(payer, Int64(text.length), in: store) ? nil : .budgetExhausted
+    }
+
+    private func save(
+        _ row: MessageHints, if isStored: Bool, _ message: Message, writes: Bool, _ store: some MessagingStore
+    ) throws -> MessageHints? {
+        guard isStored else { return row }
+        guard writes else { return nil }
+        var row = row
+        row.touched = try store.nextCounter()
+        guard let whole = try store.message(message.number, in: message.conversation) else { return row }
+        try store.save(row, for: audience(ofTranslationOf: row.of, whole))
+        return row
+    }
+
+    /// Those of the messages that somebody has explained automatically, and that nothing is known of yet, the newest first.
+    ///
+    /// - Parameter numbers: nil for the newest that they see, after `number`.
+    package func unexplained(
+        of numbers: [Int64]? = nil, after number: Int64 = 0, in id: ConversationID, for user: UserID,
+        store: some MessagingStore
+    ) throws -> [Int64] {
+        let found = try get(id, by: user, for: .listen, in: store)
+        let reader = try translationReader(user, in: id, store)
+        guard reader.hints == .automatic else { return [] }
+        let page = PageReader(found: found, user: user, store: store)
+        let messages =
+            if let numbers {
+                try numbers.prefix(limits.translatedAtOnce).compactMap { try page.message($0) }
+            } else {
+                try Array(
+                    page.page(
+                        earlier: limits.translatedAtOnce, upTo: found.conversation.lastNumber, later: 0, after: number
+                    ).messages.reversed())
+            }
+        let known = try store.hints(of: messages.map(\.number), in: reader.hintLanguage, in: id)
+        return try messages.filter { message in
+            guard message.author != user, message.translatableText?.hasWords == true,
+                !known.contains(where: { $0.number == message.number && $0.of == message.textVersion })
+            else { return false }
+            // What somebody reads best needs no explanation.
+            let language = try self.language(of: message, in: store)
+            return language.map { !$0.code.isReadable(knowing: [reader.hintLanguage]) } ?? true
+        }.map(\.number)
+    }
+}
+
+extension TranslationReader {
+    /// In which language messages are explained.
+    package var hintLanguage: LanguageTag { language ?? HintLexicon.language }
+
+    /// By which listeners are told apart.
+    package var hintAudience: String { MessageHints.audience(in: hintLanguage) }
+}
+
+extension MessageHints {
+    /// What no translation's language is.
+    package static func audience(in language: LanguageTag) -> String { "hints " + language.string }
+}
+
+/// What a model is given for a claimed job.
+package struct HintWork: Hashable, Sendable {
+    /// Of a text, in Unicode scalars: of longer ones a model is not asked.
+    package static let maxLength = 4_000
+
+    package var claim: ClaimedJob
+    package var text: MaskedText
+    package var language: LanguageTag?
+    /// What may be made of it.
+    package var level: IntelligenceLevel
+    package var earlier: [EarlierMessage]
+}
+
+package enum HintOutcome: Hashable, Sendable {
+    case explained([Hint], engine: String, isHosted: Bool)
+    /// The lexicons' hints stay.
+    case failed(MessageTranslation.Reason)
+    case unavailable(MessageTranslation.Reason)
+}
+
+// The work of those who ask models.
+extension ConversationCommands {
+    /// What a model is asked for a claim; nil if its message has changed, or it is no longer demanded.
+    package func hintWork(
+        for claim: ClaimedJob, isHosted: Bool, in store: some MessagingStore
+    ) throws -> HintWork? {
+        let job = claim.job
+        guard let conversation = try store.conversation(job.conversation),
+            let message = try store.message(job.number, in: job.conversation),
+            try store.hints(of: job.number, textVersion: job.of, in: job.target.language, in: job.conversation)?
+                .status == .queued, let text = try text(of: job, message, in: store)
+        else { return nil }
+        var levels = MessageLevels(conversation, rules: intelligence, in: store)
+        let level = try levels.level(of: message)
+        return HintWork(
+            claim: claim, text: text, language: try language(of: message, in: store)?.code, level: level,
+            earlier: try earlier(than: job.number, in: conversation, isHosted: isHosted, levels: &levels, store))
+    }
+
+    /// The messages before one, the oldest first: those alone that all see who see that one, whose authors allow that a
+    /// model is given them, and that do not disappear.
+    private func earlier<Store: MessagingStore>(
+        than number: Int64, in conversation: Conversation, isHosted: Bool, levels: inout MessageLevels<Store>,
+        _ store: Store
+    ) throws -> [EarlierMessage] {
+        let first = max(
+            try store.latestStart(before: number, in: conversation.id), number - Int64(EarlierMessage.maxCount) - 1)
+        guard first + 1 < number, let author = try store.message(number, in: conversation.id)?.author else { return [] }
+        let messages = try store.messages(
+            in: conversation.id, first + 1...number - 1, visibleTo: author, isNewestFirst: true,
+            limit: EarlierMessage.maxCount)
+        return try Self.earlier(messages.filter { !$0.isWithheld && !$0.isTextWithheld }, isHosted: isHosted, &levels)
+    }
+
+    /// - Parameters:
+    ///   - messages: the newest first.
+    ///   - me: who is called so.
+    static func earlier<Store: MessagingStore>(
+        _ messages: [Message], isHosted: Bool, of me: UserID? = nil, _ levels: inout MessageLevels<Store>
+    ) throws -> [EarlierMessage] {
+        var names: [UserID: String] = [:]
+        if let me { names[me] = "me" }
+        var letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ").map(String.init)
+        return try messages.reversed().compactMap { message in
+            guard message.deletedAt == nil, message.expiresAt == nil,
+                let text = message.translatableText, text.hasWords,
+                try levels.level(of: message).allowsModel(isHosted: isHosted)
+            else { return nil }
+            if names[message.author] == nil { names[message.author] = letters.isEmpty ? "Z" : letters.removeFirst() }
+            return EarlierMessage(author: names[message.author] ?? "Z", text)
+        }
+    }
+
+    /// Stores what became of a claim, unless somebody else has claimed it since, or the message has changed.
+    ///
+    /// - Returns: whether it was stored.
+    @discardableResult
+    package func completeHints(
+        _ claim: ClaimedJob, _ outcome: HintOutcome, in store: some MessagingStore
+    ) throws -> Bool {
+        let job = claim.job
+        guard try store.finish(claim), let message = try store.message(job.number, in: job.conversation),
+            let conversation = try store.conversation(job.conversation),
+            var row = try store.hints(
+                of: job.number, textVersion: job.of, in: job.target.language, in: job.conversation),
+            row.status == .queued
+        else { return false }
+        switch outcome {
+        case .explained(let hints, let engine, let isHosted):
+            var levels = MessageLevels(conversation, rules: intelligence, in: store)
+            if try levels.level(of: message).allowsModel(isHosted: isHosted) {
+                row.level = isHosted ? .full : .local
+                (row.status, row.reason, row.items, row.engine, row.kind) = (.done, nil, hints, engine, .model)
+            } else {
+                (row.status, row.reason) = (.unavailable, .consentRequired)
+            }
+        case .failed(let reason): (row.status, row.reason) = (.failed, reason)
+        case .unavailable(let reason): (row.status, row.reason) = (.unavailable, reason)
+        }
+        row.touched = try store.nextCounter()
+        try store.save(row, for: audience(ofTranslationOf: row.of, message))
+        return true
+    }
+
+    /// As `enforceLevels`, of hints.
+    func enforceHintLevels(
+        in conversation: Conversation, after number: Int64, limit: Int, _ store: some MessagingStore
+    ) throws -> Int64? {
+        var levels = MessageLevels(conversation, rules: intelligence, in: store)
+        let rows = try store.hints(in: conversation.id, after: number, limit: limit)
+        let next = rows.count < limit ? nil : rows.last.map { max($0.number - 1, number + 1) }
+        for var row in rows where row.status != .unavailable || !row.items.isEmpty {
+            guard let message = try store.message(row.number, in: conversation.id) else { continue }
+            let level = try levels.level(of: message)
+            guard level < row.level || level == .off else { continue }
+            row = row.seen(at: .off)
+            (row.status, row.reason, row.items) = (.unavailable, .consentRequired, [])
+            row.level = .local
+            row.touched = try store.nextCounter()
+            try store.save(row, for: audience(ofTranslationOf: row.of, message))
+        }
+        return next
+    }
+}
+
+// Listening to hints, which go with translations.
+extension ConversationCommands {
+    /// Those of the newest messages that the listener sees.
+    package func newestHints(
+        of found: MemberConversation, _ reader: TranslationReader, in store: some MessagingStore
+    ) throws -> [MessageHints] {
+        let page = try PageReader(found: found, user: reader.user, store: store).page(
+            earlier: limits.window, upTo: found.conversation.lastNumber, later: 0)
+        return try hints(of: page.messages, found, reader, in: store)
+    }
+
+    /// Those that have changed after a counter.
+    ///
+    /// - Returns: nil if it is too much.
+    package func seenHints(
+        of found: MemberConversation, _ reader: TranslationReader, touchedAfter counter: Int64,
+        in store: some MessagingStore
+    ) throws -> [MessageHints]? {
+        let id = found.conversation.id
+        let rows = try store.hints(in: id, in: reader.hintLanguage, touchedAfter: counter, limit: limits.window + 1)
+        guard rows.count <= limits.window else { return nil }
+        let page = PageReader(found: found, user: reader.user, store: store)
+        let messages = try Set(rows.map(\.number)).compactMap { try page.message($0) }
+        return try hints(of: messages, found, reader, in: store).filter { $0.touched > counter }
+            .sorted { $0.touched < $1.touched }
+    }
+
+    private func hints(
+        of messages: [Message], _ found: MemberConversation, _ reader: TranslationReader, in store: some MessagingStore
+    ) throws -> [MessageHints] {
+        let rows = try store.hints(of: messages.map(\.number), in: reader.hintLanguage, in: found.conversation.id)
+        guard !rows.isEmpty else { return [] }
+        var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
+        return try messages.compactMap { message in
+            guard let row = rows.first(where: { $0.number == message.number && $0.of == message.textVersion }) else {
+                return nil
+            }
+            return row.seen(at: try levels.level(of: message))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+"""What hosted services are given and charge, as operators see it; the service is a scripted server here."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from switchboard_tests.conversations import befriend, direct, send
+from switchboard_tests.metrics import value
+from switchboard_tests.server import Server
+from switchboard_tests.translators import ScriptedProvider, completion, outcomes, serving
+
+USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
+COLUMNS = "purpose, outcome, input_tokens, cached_tokens, output_tokens, micro_dollars, estimated"
+
+
+@pytest.fixture
+def provider() -> Iterator[ScriptedProvider]:
+    with serving() as provider:
+        yield provider
+
+
+def calls(server: Server) -> list[tuple[Any, ...]]:
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/switchboard.sqlite?mode=ro", uri=True)) as database:
+        return list(database.execute(f"SELECT {COLUMNS} FROM provider_calls ORDER BY id"))
+
+
+def test_tokens_and_money_are_counted(make_server, provider):
+    service = {"provider": "openai", "url": provider.url, "apiKey": "sk-test"}
+    server = make_server(
+        {
+            "limits": {"writingPerMinute": 1_000, "friendRequestsPerHour": 1_000},
+            "languages": {
+                "apertium": False, "defaultLevel": "full",
+                "model": service | {
+                    "name": "scripted", "price": {"input": 2.5, "cachedInput": 0.25, "output": 10},
+                },
+                "translation": service | {"model": "translating", "price": {"input": 1, "output": 4}},
+            },
+        }
+    )  # fmt: skip
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    path = f"/v1/conversations/{here}/drafts/rewrite"
+
+    def rewrite(usage: dict[str, Any] | None, status: int = 200) -> tuple[Any, ...]:
+        provider.script = lambda data: (status, {}, completion(json.dumps({"text": data["draft"]}), usage=usage))
+        response = ann.post(path, {"text": "please come to the office", "style": "formal"})
+        assert response.status_code == (200 if status == 200 else 502), response.text
+        return calls(server)[-1]
+
+    # 400 at 2.5, 600 at 0.25, 100 at 10.
+    assert rewrite(USAGE) == ("rewrite", "done", 400, 600, 100, 2_150, 0)
+    # Anthropic's words for the same, which some gateways use.
+    read = {"input_tokens": 300, "cache_read_input_tokens": 600, "cache_creation_input_tokens": 100}
+    other = read | {"output_tokens": 100}
+    assert rewrite(other) == ("rewrite", "done", 400, 600, 100, 2_150, 0)
+    # Where it does not say, or says nonsense, the estimate stays and is marked.
+    estimates = [
+        rewrite(usage)
+        for usage in (None, {"prompt_tokens": -5}, {"prompt_tokens": 10**15}, {"prompt_tokens": 1.5}, {"total": 5})
+    ]
+    assert {one[-1] for one in estimates} == {1}
+    assert len(set(estimates)) == 1 and estimates[0][2] > 100 and estimates[0][4] > 256 and estimates[0][3] == 0
+    # Nobody pays for what was refused.
+    assert rewrite(USAGE, status=503) == ("rewrite", "refused", 0, 0, 0, 0, 0)
+    # Translations have another price.
+    assert send(ann, here, "Shall we meet in the office tomorrow?").status_code == 201
+    assert ben.request("PATCH", "/v1/me", {"languages": ["es"]}).status_code == 200
+    provider.script = lambda texts: (
+        200, {}, completion(json.dumps({key: f"[es] {text}" for key, text in texts.items()}), usage=USAGE)
+    )  # fmt: skip
+    assert outcomes(ben, here, [1])[1]["status"] == "done"
+    translated = calls(server)[-1]
+    assert translated[1:] == ("done", 400, 600, 100, 1_400, 0)
+    # Operators see it.
+    labels = {"feature": "rewrite", "engine": "scripted"}
+    assert value(server, "provider_tokens_total", kind="cached", **labels) == 1_200
+    assert value(server, "provider_calls_total", outcome="done", **labels) == 7
+    assert value(server, "provider_micro_dollars_total", feature=translated[0], engine="translating") == 1_400
+    lines = [line.split("\t") for line in server.command("languages", "statistics").splitlines()]
+    shown = {(line[1], line[3]): line for line in lines if line[0] == "calls"}
+    assert shown["rewrite", "refused"][4:] == ["1", "0", "0", "0", "0", "0.000000", "0"]
+    done = shown["rewrite", "done"]
+    assert (done[2], done[4], done[7], done[-1]) == ("scripted", "7", "1200", "5")
+    money = 2 * 2_150 + 5 * estimates[0][5]
+    assert done[-2] == f"{money // 1_000_000}.{money % 1_000_000:06}"
+    engines = [line[1:] for line in lines if line[0] == "engine"]
+    assert engines == [["translation", "translating", "hosted"], ["model", "scripted", "hosted"]]
+
+
+def test_prices_are_numbers(make_server, provider):
+    model = {"provider": "openai", "url": provider.url, "name": "scripted", "price": {"input": "cheap"}}
+    with pytest.raises(AssertionError, match=r"languages\.model\.price\.input must be a number from 0 to 10000"):
+        make_server({"languages": {"model": model}})
