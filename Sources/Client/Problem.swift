@@ -34,6 +34,16 @@ public struct Problem: Error, Hashable, Sendable {
         public static let rateLimited = Self(rawValue: "rate_limited")
         /// The server's operator has disabled the feature: see ``ServerDescription/features-swift.property``. Status 403.
         public static let featureDisabled = Self(rawValue: "feature_disabled")
+        /// The server has no part that does this, such as one that transcribes. Status 503.
+        public static let providerNotConfigured = Self(rawValue: "provider_not_configured")
+        /// A service that the server asks did not respond, or with nothing of use. Status 502.
+        public static let providerFailed = Self(rawValue: "provider_failed")
+        /// The server, the conversation or an author does not allow machines to do that with a text. Status 403.
+        public static let consentRequired = Self(rawValue: "consent_required")
+        /// Nothing translates between the two languages. Status 422.
+        public static let pairNotSupported = Self(rawValue: "pair_not_supported")
+        /// What hosted services may be given is used up for today or this month. Status 429.
+        public static let budgetExhausted = Self(rawValue: "budget_exhausted")
         /// The user's quota of file bytes is exhausted. Status 403.
         public static let quotaExceeded = Self(rawValue: "quota_exceeded")
         /// The server failed. Status 500.

@@ -248,6 +248,18 @@ def details(stage):
     ann.click("#members [data-action=rename]")
     ann.find("#ask")
     yield "rename"
+    stage.escape()
+    pairs = list(zip(stage.words["texts"], stage.names))[:3]
+    terms = [{"source": source, "target": target, "language": "es"} for source, target in pairs]
+    stage.one.ask("PUT", f"/v1/conversations/{stage.group}/glossary", {"terms": terms})
+    ann.click("[data-action=members]")
+    ann.click("#members [data-action=glossary]")
+    ann.find("#glossary .row")
+    yield "glossary"
+    ann.click("[data-action=add-term]")
+    ann.click("#term [data-choice=save]")
+    ann.find("#term [aria-invalid]")
+    yield "term"
 
 
 def other_threads(stage):

@@ -355,7 +355,7 @@ def test_a_full_disk_is_no_reason_to_lose_a_message(browsers, url, proxy):
 
 def test_storage_that_is_deleted_is_no_reason_either(pair):
     ann, ben, _ = pair
-    erase = "for (const name of ['queue', 'cache.1']) indexedDB.deleteDatabase(`${name}.${arguments[0]}`)"
+    erase = "for (const name of ['queue', 'cache.2']) indexedDB.deleteDatabase(`${name}.${arguments[0]}`)"
     ann.driver.execute_script(erase, ann.user)
     ann.says("#storage", "can’t store data")
     write(ann, "all the same")

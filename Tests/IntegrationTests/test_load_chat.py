@@ -13,7 +13,7 @@ from switchboard_tests.server import LOAD, Server
 ELDC = pathlib.Path(__file__).parents[2] / ".build-engines/libeldc.so"
 UNLIMITED = {
     "friendRequestsPerHour": 100_000, "conversationsPerHour": 100_000, "messagesPerMinute": 10_000_000,
-    "requestsPerMinute": 10_000_000,
+    "requestsPerMinute": 10_000_000, "translationsPerMinute": 1_000_000,
 }  # fmt: skip
 
 
@@ -93,6 +93,49 @@ def reading_server(make_server) -> Server:
     """With real Apertium, and what the release identifies languages by."""
     languages = {"identification": "eldc", "eldcLibrary": str(ELDC)}
     return make_server({"limits": UNLIMITED, "languages": languages})
+
+
+def test_users_read_in_their_own_language(reading_server, tmp_path):
+    """Spanish and Portuguese, in pairs and groups, with edits and deletions."""
+    found = run_load(
+        reading_server, tmp_path, 6, "--translate", "--pairs", "3", "--groups", "2", "--group-size", "3", "--rate",
+        "12", "--duration", "4", "--edits", "0.15", "--deletions", "0.1",
+    )  # fmt: skip
+    translated, times = found["translated"], found["milliseconds"]["send to translated"]
+    # Former texts, and deleted ones, were translated too.
+    assert translated["expected"] == translated["seen"] > 10 and translated["made"] > 10
+    assert (translated["misidentified"], translated["askedFor"], translated["failures"]) == (0, 0, {})
+    assert 0 < times["p50"] <= times["p99"] and times["count"] > 10
+    assert f"translated: {translated['seen']} of {translated['expected']}" in found["table"]
+
+
+def test_translations_go_on_after_lost_connections(reading_server, tmp_path):
+    found = run_load(
+        reading_server, tmp_path, 4, "--translate", "--pairs", "2", "--rate", "8", "--duration", "4", "--reconnects",
+        "3",
+    )  # fmt: skip
+    assert found["milliseconds"]["resume"]["count"] >= 5
+    assert found["translated"]["seen"] == found["translated"]["expected"] > 10
+
+
+def test_what_comes_at_once_is_asked_for(reading_server, tmp_path):
+    """More than fifty messages at once: the newest are translated unasked."""
+    found = run_load(
+        reading_server, tmp_path, 2, "--translate", "--pairs", "1", "--max", "--in-flight", "20", "--duration", "0.4"
+    )
+    translated = found["translated"]
+    assert translated["seen"] == translated["expected"] > 50, translated
+    assert translated["askedFor"] > 0, translated
+
+
+def test_a_server_that_does_not_translate_is_reported(make_server, tmp_path):
+    server = make_server({"limits": UNLIMITED, "languages": {"apertium": False}})
+    done = load(server, tokens(server, tmp_path, 2), "--users", "2", "--pairs", "1", "--max", "--translate")
+    assert done.returncode == 1
+    assert "translations.request: provider_not_configured" in done.stdout + done.stderr
+    server.stop()
+
+
 def test_refusals_are_counted_by_type(make_server, tmp_path):
     """With the limits of an ordinary user; what was refused is not there."""
     limited = make_server({"limits": UNLIMITED | {"messagesPerMinute": 20}})
@@ -115,6 +158,7 @@ def test_refusals_are_counted_by_type(make_server, tmp_path):
         (["--max", "--pairs", "7"], "--pairs must be at most 6"),
         (["--max", "--groups", "1", "--group-size", "5"], "--group-size"),
         (["--max", "--groups", "300", "--group-size", "4"], "300 streams"),
+        (["--max", "--translate", "--groups", "130", "--group-size", "4"], "260 streams"),
         (["--max", "--pairs", "1", "--edits", "0.6", "--deletions", "0.5"], "--edits"),
         (["--max", "--pairs", "1", "--text-size", "0"], "--text-size"),
         (["--max", "--pairs", "1", "--in-flight", "61"], "--in-flight"),

@@ -85,8 +85,8 @@ def test_a_thread_comes_back_as_it_was(run):
         const left = thread(2, 9, { starred: { 4: true }, hidden: { 5: true }, reacted: { 6: ["+"] }, read: 7, people: { me: { id: "me" } } });
         const own = h.changesOf(emptyThread(), left).own;
         const record = h.recordOf(left);
-        const again = h.threadOf(record, h.rosterOf(left), messagesIn(left.blocks), own, 2);
-        const part = h.threadOf(record, h.rosterOf(left), [message(9)], [], 9);
+        const again = h.threadOf(record, h.rosterOf(left), { messages: messagesIn(left.blocks), own }, 2);
+        const part = h.threadOf(record, h.rosterOf(left), { messages: [message(9)], own: [] }, 9);
         return [JSON.stringify(again.blocks) === JSON.stringify(left.blocks), again.starred["4"], again.hidden,
             again.reacted["6"], again.read, again.people, again.hasEarlier, again.isLoaded, [part.first, part.last, part.hasEarlier]];
     """

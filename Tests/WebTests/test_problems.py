@@ -93,3 +93,24 @@ def test_messages_for_devices(run, name, text):
 def test_a_message_for_anything(run, error):
     script = f'return (await load("problems.js")).errorMessage({error});'
     assert run(script) == "Something went wrong. Please try again."
+
+
+def test_why_the_server_has_failed_by_itself(run):
+    """In English it says more itself; in another language people are not shown English where the catalogue has words."""
+    script = """
+        const { failureMessage } = await load("problems.js");
+        const { setLocale } = await load("language/locale.js");
+        const failures = [{ type: "provider_failed", detail: "The transcriber ended with 1." }, { type: "consent_required", detail: "No." },
+            { type: "something_new", detail: "Turn it off and on." }, undefined];
+        const english = failures.map(failureMessage);
+        setLocale("es", { problems: { provider_failed: "Un servicio no respondió." } });
+        const spanish = failures.map(failureMessage);
+        setLocale("en");
+        return [english, spanish];
+    """
+    consent = "Machines may not do this: the server, the chat or whoever wrote or said it does not allow it."
+    internal = "Something went wrong on the server. Please try again."
+    assert run(script) == [
+        ["The transcriber ended with 1.", consent, "Turn it off and on.", internal],
+        ["Un servicio no respondió.", consent, "Turn it off and on.", internal],
+    ]

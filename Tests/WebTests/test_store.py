@@ -2,7 +2,7 @@
 
 import pytest
 
-NAMES = ["queue.u1", "cache.1.u1", "cache.1.u2", "cache.0.u1", "queue.u2", "queue.u3"]
+NAMES = ["queue.u1", "cache.2.u1", "cache.2.u2", "cache.0.u1", "queue.u2", "queue.u3"]
 
 STORE = """
     const { QueueStore } = await load("store/queue-store.js");
@@ -64,7 +64,7 @@ def test_without_a_database_it_goes_on_in_memory(run):
         for (const open of [() => { throw new DOMException("no", "SecurityError"); }, undefined]) {
             IDBFactory.prototype.open = open ?? native;
             const one = await made(new QueueStore(), open && "queue.u1");
-            const cache = await made(new Cache(), open && "cache.1.u1");
+            const cache = await made(new Cache(), open && "cache.2.u1");
             orders.push([await one.add({ clientID: "a" }), await one.add({ clientID: "b" }), one.isOnDisk, await cache.thread("v") ?? null,
                 await cache.saveThread("v", record(1, 1, 1), roster, changes([message(1)], true)) ?? null]);
         }
@@ -85,11 +85,11 @@ def test_what_is_deleted_under_it_is_noticed_once(run):
 
 def test_a_thread_is_read_from_where_it_was_left(run):
     script = STORE + """
-        const cache = await made(new Cache(), "cache.1.u1");
+        const cache = await made(new Cache(), "cache.2.u1");
         await cache.saveThread("v", record(300, 1, 300), roster, changes(messages(1, 300), true));
         await cache.saveThread("v", record(301, 1, 300), undefined, { messages: [message(7, 301), message(8, 1)], own: [{ number: 9, hidden: true, reacted: [] }], isReplaced: false }, 1);
         cache.close();
-        const again = await made(new Cache(), "cache.1.u1");
+        const again = await made(new Cache(), "cache.2.u1");
         const { thread, first, position, marks } = await again.thread("v");
         const page = await again.page("v", 1, 10);
         return [thread.blocks.flatMap((one) => one.messages).length, thread.first, thread.hasEarlier, thread.people.ann.id, first, position, marks,
@@ -102,7 +102,7 @@ def test_a_thread_is_read_from_where_it_was_left(run):
 
 def test_two_tabs_write_one_thread(run):
     script = STORE + """
-        const [one, other] = [await made(new Cache(), "cache.1.u1"), await made(new Cache(), "cache.1.u1")];
+        const [one, other] = [await made(new Cache(), "cache.2.u1"), await made(new Cache(), "cache.2.u1")];
         await one.saveThread("v", record(10, 6, 10), roster, changes(messages(6, 10), true));
         await other.saveThread("v", record(10, 1, 10), roster, changes(messages(1, 5)), 6);
         await one.saveThread("v", record(11, 6, 11), undefined, changes([message(11)]), 6);
@@ -124,7 +124,7 @@ def test_two_tabs_write_one_thread(run):
 def test_results_are_written_where_their_conversation_is(run):
     """A message before its range stays with its page, and older copies change nothing."""
     script = STORE + """
-        const cache = await made(new Cache(), "cache.1.u1");
+        const cache = await made(new Cache(), "cache.2.u1");
         const entry = (name, params = {}, conversation = "v") => ({ name, params, conversation });
         const own = (counter, more) => ({ own: { number: 7, starred: false, reacted: [], counter, ...more } });
         await cache.saveThread("v", record(10, 6, 10), roster, changes(messages(6, 10), true));
@@ -145,6 +145,27 @@ def test_results_are_written_where_their_conversation_is(run):
     assert run(script) == [found, [12], None, []]
 
 
+def test_results_end_translations_of_former_texts_and_outlive_older_copies(run):
+    """A message after the range is not in it: an older copy may come later, and it is not what a day begins with."""
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.2.u1");
+        const entry = (name, params = {}) => ({ name, params, conversation: "v" });
+        const row = (number) => ({ number, of: number, language: "en", status: "done", text: `t${number}`, touched: 1 });
+        const translated = async () => (await cache.page("v", 0, 100)).translations.map((one) => one.number);
+        await cache.saveThread("v", record(1, 1, 4), roster,
+            { ...changes(messages(1, 4), true), translations: { put: [1, 2, 3, 4].map(row), gone: [], isReplaced: true } });
+        await cache.saveResult(entry("messages.edit"), { message: { ...message(2, 20), textVersion: 20, editedAt: "now" } });
+        await cache.saveResult(entry("messages.delete"), { message: { ...message(3, 21), deletedAt: "now" } });
+        await cache.saveResult(entry("messages.send"), { message: { ...message(6, 22), text: "newer" } });
+        await cache.saveThread("v", record(2, 1, 4), undefined, changes([message(6, 7), message(7)]), 1);
+        const found = [await translated(), (await cache.page("v", 5, 7)).messages.map((one) => one.text),
+            await cache.firstFrom("v", Date.parse(message(4).sentAt)), await cache.firstFrom("v", Date.parse(message(6).sentAt) + 1) ?? null];
+        await cache.saveResult(entry("conversations.clear", { upTo: 1 }));
+        return [...found, await translated(), failures];
+    """
+    assert run(script) == [[1, 4], ["newer", "text 7"], 4, None, [4], []]
+
+
 @pytest.mark.parametrize("kind", ["another tab", "the bound"])
 def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
     """Another tab that had nothing of it writes its own window, or room is made: what is before it is not claimed."""
@@ -156,7 +177,7 @@ def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
         const { storage } = await load("store/storage.js");
         const { cache } = storage;
         const all = messages(1, 60);
-        await cache.open("cache.1.u1");
+        await cache.open("cache.2.u1");
         realtime.listen("conversation:v", ["e", 30]);
         const thread = (first, last) => ({ ...emptyThread(), isLoaded: true, conversation: { id: "v" }, first, last, hasEarlier: first > 1,
             blocks: withMessages(noBlocks, all.slice(first - 1, last), (_, one) => one) });
@@ -178,9 +199,21 @@ def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
     assert all(numbers == list(range(first, 61)) for numbers, first in run(script, kind=kind))
 
 
+def test_the_first_message_from_a_time_on(run):
+    """Numbers may be missing: messages that the user has not seen."""
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.2.u1");
+        await cache.saveThread("v", record(1, 10, 40), roster, changes(messages(10, 40).filter(({ number }) => number % 3 === 1), true));
+        const second = (number) => Date.parse(message(number).sentAt);
+        return [await cache.firstFrom("v", second(1)), await cache.firstFrom("v", second(22)), await cache.firstFrom("v", second(22) + 1),
+            await cache.firstFrom("v", second(40)), await cache.firstFrom("v", second(40) + 1) ?? null, await cache.firstFrom("w", 0) ?? null];
+    """
+    assert run(script) == [10, 22, 25, 40, None, None]
+
+
 def test_what_was_unopened_for_longest_makes_room(run):
     script = STORE + """
-        const cache = await made(new Cache({ bound: 8_000 }), "cache.1.u1");
+        const cache = await made(new Cache({ bound: 8_000 }), "cache.2.u1");
         const save = (id, openedAt, count) => cache.saveThread(id, record(1, 1, count, { openedAt }), roster, changes(messages(1, count), true));
         await save("old", 1, 3_000);
         await save("new", 2, 3_000);
@@ -199,7 +232,7 @@ def test_a_full_disk_is_given_up_in_steps(page, other_origin, run):
     """The cache gives room to itself first, and then to the queue. The browser looks at a quota of an origin it knows
     only now and then."""
     script = STORE + """
-        const cache = await made(new Cache({ bound: 4_000 }), "cache.1.u1");
+        const cache = await made(new Cache({ bound: 4_000 }), "cache.2.u1");
         const one = await made(new QueueStore(), "queue.u1");
         one.makeRoom = () => cache.makeRoom();
         // Nothing that a database could compress.
@@ -216,7 +249,7 @@ def test_a_full_disk_is_given_up_in_steps(page, other_origin, run):
 
 def test_expired_messages_leave_the_disk(run):
     script = STORE + """
-        const cache = await made(new Cache(), "cache.1.u1");
+        const cache = await made(new Cache(), "cache.2.u1");
         const due = { ...message(1), expiresAt: "2026-01-01T00:00:00.000Z" };
         await cache.saveThread("v", record(2, 1, 2), roster, changes([due, { ...message(2), expiresAt: "2027-01-01T00:00:00.000Z" }], true));
         await cache.saveInbox([{ id: "v", counter: 1, lastMessage: due }], { position: ["e", 1] }, true);
@@ -227,9 +260,41 @@ def test_expired_messages_leave_the_disk(run):
     assert run(script) == [False, "2026-01-01T00:00:00.000Z", "text 2", False]
 
 
+def test_translations_are_kept_and_forgotten_with_their_messages(run):
+    script = STORE + """
+        const cache = await made(new Cache(), "cache.2.u1");
+        const row = (number, touched, more = {}) => ({ number, of: number, language: "en", status: "done", text: `t${touched}`, touched, ...more });
+        const put = (rows, more = {}) => ({ put: rows, gone: [], isReplaced: false, ...more });
+        const save = (sequence, list, translations, more = {}) => cache.saveThread("v", record(sequence, 1, 6, { translated: ["e", sequence], language: "en", ...more }),
+            roster, { ...changes(list, sequence === 1), translations }, 1);
+        const texts = async () => {
+            const { thread: { translations }, translated } = await cache.thread("v");
+            return [translations.language, Object.values(translations.rows).map((one) => one.text), translated[1]];
+        };
+        const expiring = { ...message(6), expiresAt: "2026-01-01T00:00:00.000Z" };
+        await save(1, [...messages(1, 5), expiring], put([1, 2, 3, 4, 6].map((number) => row(number, number + 10)), { isReplaced: true }));
+        const found = [await texts()];
+        // The lower one of another tab, and one into a language that is not read here.
+        await save(2, [], put([row(1, 5), row(2, 20)]));
+        found.push(await texts());
+        await save(3, [{ ...message(3), version: 30, textVersion: 30, editedAt: "now" }, { ...message(4), version: 31, deletedAt: "now" }], put([]));
+        await cache.removeExpired(Date.parse("2026-02-01T00:00:00Z"));
+        found.push(await texts(), (await cache.page("v", 1, 2)).translations.map((one) => one.text));
+        await save(4, [], put([row(5, 40, { language: "es", text: "cinco" })], { isReplaced: true }), { language: "es" });
+        found.push(await texts());
+        await cache.forget("v");
+        await save(1, messages(1, 5), put([]));
+        return [...found, await texts(), failures];
+    """
+    assert run(script) == [
+        ["en", ["t11", "t12", "t13", "t14", "t16"], 1], ["en", ["t11", "t20", "t13", "t14", "t16"], 2], ["en", ["t11", "t20"], 3],
+        ["t11", "t20"], ["es", ["cinco"], 4], ["en", [], 1], [],
+    ]
+
+
 def test_rows_of_the_list_keep_the_higher_counter(run):
     script = STORE + """
-        const cache = await made(new Cache(), "cache.1.u1");
+        const cache = await made(new Cache(), "cache.2.u1");
         const row = (id, counter) => ({ id, counter });
         await cache.saveInbox([row("a", 5), row("b", 2)], { position: ["e", 5] }, true);
         await cache.saveInbox([row("a", 4), row("b", 3)], { position: ["e", 4] }, false);
@@ -249,7 +314,7 @@ def test_what_nobody_waits_for_is_erased(run):
         for (const name of names_) await new Promise((done) => {
             const opening = indexedDB.open(name);
             opening.onupgradeneeded = () => {
-                const stores = name.startsWith("queue") ? ["entries", "drafts"] : ["values", "rows", "conversations", "rosters", "messages", "own"];
+                const stores = name.startsWith("queue") ? ["entries", "drafts"] : ["values", "rows", "conversations", "rosters", "messages", "own", "translations"];
                 for (const one of stores) opening.result.createObjectStore(one);
             };
             opening.onsuccess = () => { opening.result.close(); done(); };
@@ -262,5 +327,5 @@ def test_what_nobody_waits_for_is_erased(run):
         return [left, await names(), hasExpired("u2")];
     """
     assert run(script, names_=NAMES) == [
-        ["cache.1.u1", "cache.1.u2", "queue.u1", "queue.u2"], ["cache.1.u1", "queue.u1"], False,
+        ["cache.2.u1", "cache.2.u2", "queue.u1", "queue.u2"], ["cache.2.u1", "queue.u1"], False,
     ]

@@ -80,6 +80,12 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var lastSeen: LastSeenVisibility?
     /// What becomes of conversations that strangers begin; nil from servers that do not have it.
     public var messageRequests: MessageRequestPolicy?
+    /// How the user reads other languages; nil on request.
+    public var translation: TranslationSettings?
+    /// When messages of others in other languages are explained; nil on request.
+    public var hints: TranslationSettings.Mode?
+    /// What machines may make of what the user writes; nil as the server says.
+    public var intelligence: IntelligenceLevel?
     /// When the account was created.
     public var createdAt: Date
 }
@@ -190,12 +196,20 @@ public struct ProfileChange: Codable, Hashable, Sendable {
     public var lastSeen: Me.LastSeenVisibility?
     /// What becomes of conversations that strangers begin.
     public var messageRequests: Me.MessageRequestPolicy?
+    /// How the user reads other languages.
+    public var translation: TranslationSettings?
+    /// When messages of others in other languages are explained.
+    public var hints: TranslationSettings.Mode?
+    /// What machines may make of what the user writes.
+    public var intelligence: IntelligenceLevel?
 
     /// Changes what is given.
     public init(
         displayName: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
         presence: Me.PresenceVisibility? = nil, reach: Me.Reach? = nil, receipts: Bool? = nil,
-        lastSeen: Me.LastSeenVisibility? = nil, messageRequests: Me.MessageRequestPolicy? = nil
+        lastSeen: Me.LastSeenVisibility? = nil, messageRequests: Me.MessageRequestPolicy? = nil,
+        translation: TranslationSettings? = nil, intelligence: IntelligenceLevel? = nil,
+        hints: TranslationSettings.Mode? = nil
     ) {
         self.displayName = displayName
         self.languages = languages
@@ -205,6 +219,9 @@ public struct ProfileChange: Codable, Hashable, Sendable {
         self.receipts = receipts
         self.lastSeen = lastSeen
         self.messageRequests = messageRequests
+        self.translation = translation
+        self.intelligence = intelligence
+        self.hints = hints
     }
 }
 

@@ -29,6 +29,12 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     public var isEdited: Bool
     /// Whether the server has what is shown.
     public var delivery: Delivery
+    /// Its text, or what it says, in the language in which the user reads; nil if there is none of this text, of one's own,
+    /// and if the user wants none. See ``Messages/translate(_:into:)``.
+    public var translation: Translation?
+    /// What of its text the user may not understand; nil if nothing is known, and if the user wants none. See
+    /// ``Messages/hints(on:)``.
+    public var hints: Hints?
 
     /// Who wrote it.
     public var author: UserID { id.author }
@@ -50,7 +56,7 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     /// What happened, of a message of kind ``Message/Kind/notice``.
     public var notice: Notice? { message?.notice }
 
-    init(_ message: Message) {
+    init(_ message: Message, _ translations: TranslationsState = TranslationsState()) {
         id = message.id
         self.message = message
         text = message.deletedAt == nil ? message.text : nil
@@ -59,6 +65,8 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
         thread = message.thread
         isEdited = message.editedAt != nil
         delivery = .sent
+        translation = translations.translation(of: message)
+        hints = translations.hints(on: message)
     }
 
     init(_ entry: WriteEntry, author: UserID) {
@@ -78,8 +86,12 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
         case .edit:
             text = entry.text
             isEdited = true
+            (translation, hints) = (nil, nil)
         // What may not be deleted is still there.
-        case .delete: if entry.failure == nil { (text, isDeletionShown) = (nil, true) }
+        case .delete:
+            guard entry.failure == nil else { break }
+            (text, isDeletionShown) = (nil, true)
+            (translation, hints) = (nil, nil)
         default: return
         }
         delivery = entry.delivery

@@ -26,6 +26,22 @@ extension Messages {
         try await realtime.change(.receipts(areShown), in: conversation)
     }
 
+    /// When messages are explained here, now or as soon as there is a connection; nil is as ``Me/hints`` says.
+    public func setHints(_ mode: TranslationSettings.Mode?) async throws {
+        try await realtime.change(.hints(mode), in: conversation)
+    }
+
+    /// How the user reads other languages here, now or as soon as there is a connection; nil is as ``Me/translation`` says.
+    public func setTranslation(_ settings: TranslationSettings?) async throws {
+        try await realtime.change(.translation(settings), in: conversation)
+    }
+
+    /// What machines may make of what the user writes here, now or as soon as there is a connection; nil is as
+    /// ``Me/intelligence`` says. Of two people the lower level holds.
+    public func setIntelligence(_ level: IntelligenceLevel?) async throws {
+        try await realtime.change(.intelligence(level), in: conversation)
+    }
+
     /// Saves what the user is writing for all of their devices, now or as soon as there is a connection: ``Membership/draft``.
     /// Save while the user pauses, such as three seconds after the last key; ``keepDraft(_:)`` keeps each key on this device.
     ///

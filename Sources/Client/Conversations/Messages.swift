@@ -36,6 +36,8 @@ public struct Messages: AsyncSequence, Sendable {
         public var marks: ConversationMarks
         /// How many messages the user has scheduled; nil while that is not known.
         public var scheduled: ScheduledSummary?
+        /// How the user reads the conversation; nil while that is not known, and once they have left.
+        public var reading: ConversationReading?
         /// What else waits to be sent, or was refused: ``Messages/retry(_:)-(WaitingWrite.ID)`` sends it again.
         public var writes: [WaitingWrite] = []
         /// What was kept with ``Messages/keepDraft(_:)``.

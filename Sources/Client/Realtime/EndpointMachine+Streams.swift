@@ -45,6 +45,14 @@ extension EndpointMachine {
         streams[stream]?.phase = .expected(by: now + limits.snapshotTimeout)
     }
 
+    /// Listens anew to a stream without positions of which something was missed, at once: its snapshot follows. Does nothing
+    /// while a snapshot is on its way.
+    mutating func listenAnew(_ stream: String, into actions: inout [Action]) {
+        guard isLive, streams[stream]?.phase == .open else { return }
+        streams[stream]?.phase = .inactive
+        sendListen(for: stream, into: &actions)
+    }
+
     /// Expects the server to attach the endpoint to a stream, and sends a `listen` if it does not.
     mutating func expect(_ stream: String, at now: Int64) {
         guard streams[stream] == nil else { return }
@@ -145,7 +153,8 @@ extension EndpointMachine {
         case .success:
             streams[stream]?.phase = .open
             if StreamName.isKeyed(stream) { actions.append(.deliver(stream: stream, .listening)) }
-        case .failure(let problem) where problem.status == 429 || problem.status >= 500:
+        case .failure(let problem)
+        where (problem.status == 429 || problem.status >= 500) && problem.kind != .providerNotConfigured:
             // A temporary failure: listen again later.
             let pause = problem.retryAfter.map { $0.components.seconds * 1_000 } ?? 0
             streams[stream]?.phase = .expected(by: now + max(limits.snapshotTimeout, pause))

@@ -92,6 +92,8 @@ extension ServerFrame {
                 .inbox(try rowFrame(of: InboxRow.self, container))
             } else if stream.hasPrefix("marks:") {
                 .marks(try rowFrame(of: MarksRow.self, container))
+            } else if stream.hasPrefix("translations:") {
+                .translations(try rowFrame(of: TranslationsRow.self, container))
             } else {
                 nil
             }
@@ -120,6 +122,8 @@ extension ServerFrame {
             case "conversation":
                 return .conversation(try container.decode(ConversationSnapshot.self, forKey: .snapshot))
             case "marks": return .marks(try container.decode(MarksSnapshot.self, forKey: .snapshot))
+            case "translations":
+                return .translations(try container.decode(TranslationsSnapshot.self, forKey: .snapshot))
             case "inbox": return .inbox(try container.decode(InboxPage.self, forKey: .snapshot))
             case "signals":
                 return .signals(try container.decode(SignalsMember.self, forKey: .snapshot).signals)

@@ -47,6 +47,7 @@ enum StreamDocument: Hashable, Sendable {
     case conversation(ConversationSnapshot)
     case inbox(InboxPage)
     case marks(MarksSnapshot)
+    case translations(TranslationsSnapshot)
     case unknown
 }
 
@@ -55,6 +56,7 @@ enum StreamRows: Hashable, Sendable {
     case conversation(RowFrame<ConversationRow>)
     case inbox(RowFrame<InboxRow>)
     case marks(RowFrame<MarksRow>)
+    case translations(RowFrame<TranslationsRow>)
 }
 
 /// The snapshot of a user's stream: the profile, the user's live calls, and friends.

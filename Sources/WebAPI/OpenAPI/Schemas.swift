@@ -36,6 +36,17 @@ package enum Schemas {
     static let intelligenceOfUser =
         "What machines may make of what this user writes: nothing (`off`), what the operator's own engines make (`local`), "
         + "what hosted services translate and transcribe (`translate`), or all (`full`). Absent as the server says."
+    static let translationSettings = Schema.object([
+        .required(
+            "mode", .choice(TranslationMode.allCases.map(\.rawValue)),
+            "Whether messages in languages that the user does not know are translated unasked."),
+        .optional(
+            "into", .text(minimum: 2, maximum: LanguageTag.maxLength),
+            "A tag such as en or pt-BR; absent for the first language of the profile."),
+        .optional(
+            "tone", .choice(TranslationTone.allCases.map(\.rawValue)),
+            "How translations speak to the user, where who translates knows the difference; absent as the server says."),
+    ])
     /// When messages are explained.
     static let hintMode = Schema.choice(TranslationMode.allCases.map(\.rawValue))
     static let email = Schema.text(minimum: 3, maximum: 254)
@@ -79,6 +90,12 @@ package enum Schemas {
             "What becomes of a conversation of two that somebody begins who is no friend: it is a request (`ask`), the user is in "
                 + "it at once (`accept`), or nothing of it reaches the user (`refuse`), which the other cannot tell. With `refuse` "
                 + "their invitations to groups do not arrive either."),
+        .optional("translation", .named("TranslationSettings"), "Absent as if on request."),
+        .optional(
+            "hints", hintMode,
+            "When messages of others in other languages are explained: unasked, on request, or never. Absent as if on request."
+        ),
+        .optional("intelligence", intelligence, intelligenceOfUser),
         .required("createdAt", .time),
     ])
 

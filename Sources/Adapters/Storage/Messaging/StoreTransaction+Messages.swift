@@ -198,7 +198,8 @@ extension StoreTransaction {
             """, [.id(conversation), .integer(number)]
         ).map { row in
             MessageEdit(
-                textVersion: try row.integer(0), text: try row.text(1), writtenAt: try row.time(2),
+                textVersion: try row.integer(0), text: try row.text(1),
+                language: Self.language(try row.textIfPresent(4), isSure: try row.bool(5)), writtenAt: try row.time(2),
                 isWithheld: try row.bool(3))
         }
     }
@@ -241,6 +242,13 @@ extension StoreTransaction {
         message.expiresAt = try reader.timeIfPresent()
         message.voice = try reader.textIfPresent().map { try voiceRecord($0) }
         message.notice = try reader.textIfPresent().map { try notice($0) }
+        message.language = language(try reader.textIfPresent(), isSure: try reader.bool())
         return message
+    }
+
+    private static func language(_ code: String?, isSure: Bool) -> MessageLanguage? {
+        code.flatMap { LanguageTag(wellFormed: $0) }.map {
+            MessageLanguage(code: $0, confidence: isSure ? .high : .low)
+        }
     }
 }

@@ -79,12 +79,18 @@ public struct ConversationSettings: Codable, Hashable, Sendable {
     /// Days after which messages are erased for all; 0 for as long as the server keeps them: see
     /// ``ServerDescription/messages``.
     public var keepDays: Int?
+    /// The most that machines may make of the messages; nil as the server says.
+    public var intelligence: IntelligenceLevel?
 
     /// What is nil stays as it is when the settings are changed.
-    public init(write: Who? = nil, add: Who? = nil, rename: Who? = nil, keepDays: Int? = nil) {
+    public init(
+        write: Who? = nil, add: Who? = nil, rename: Who? = nil, keepDays: Int? = nil,
+        intelligence: IntelligenceLevel? = nil
+    ) {
         self.write = write
         self.add = add
         self.rename = rename
         self.keepDays = keepDays
+        self.intelligence = intelligence
     }
 }

@@ -79,6 +79,12 @@ public struct Membership: Codable, Hashable, Sendable {
     public var markedUnread: Bool?
     /// Whether others are shown what the user has read here; nil is as ``Me/receipts`` says.
     public var receipts: Bool?
+    /// How the user reads other languages here; nil is as ``Me/translation`` says.
+    public var translation: TranslationSettings?
+    /// When messages are explained here; nil is as ``Me/hints`` says.
+    public var hints: TranslationSettings.Mode?
+    /// What machines may make of what the user writes here; nil is as ``Me/intelligence`` says.
+    public var intelligence: IntelligenceLevel?
     /// What the user is writing, as ``Messages/saveDraft(_:replyTo:basedOn:)`` saved it last, on any device.
     public var draft: Draft?
 

@@ -31,6 +31,8 @@ public struct WaitingWrite: Hashable, Sendable, Identifiable {
         case pinConversation(Bool), archive(Bool), markUnread(Bool)
         /// Whether others are shown what the user reads in the conversation.
         case showReceipts(Bool?)
+        /// How the user reads other languages in the conversation, and what machines may make of what they write there.
+        case translate(TranslationSettings?), allow(IntelligenceLevel?), explain(TranslationSettings.Mode?)
         /// What the user is writing is saved for all of their devices.
         case saveDraft(Draft)
     }
@@ -84,6 +86,9 @@ extension WaitingWrite.Action {
         case .archived(let isArchived): self = .archive(isArchived)
         case .markedUnread(let isUnread): self = .markUnread(isUnread)
         case .receipts(let areShown): self = .showReceipts(areShown)
+        case .translation(let settings): self = .translate(settings)
+        case .hints(let mode): self = .explain(mode)
+        case .intelligence(let level): self = .allow(level)
         case .draft(let draft): self = .saveDraft(draft)
         }
     }

@@ -6,6 +6,10 @@ enum MembershipChange: Codable, Hashable, Sendable {
     case markedUnread(Bool)
     /// Nil is as the user's account says.
     case receipts(Bool?)
+    /// Nil likewise.
+    case translation(TranslationSettings?)
+    case hints(TranslationSettings.Mode?)
+    case intelligence(IntelligenceLevel?)
     case draft(Draft)
 
     /// Of the member of the request.
@@ -16,6 +20,9 @@ enum MembershipChange: Codable, Hashable, Sendable {
         case .archived: "archived"
         case .markedUnread: "markedUnread"
         case .receipts: "receipts"
+        case .translation: "translation"
+        case .hints: "hints"
+        case .intelligence: "intelligence"
         case .draft: "draft"
         }
     }
@@ -28,6 +35,9 @@ enum MembershipChange: Codable, Hashable, Sendable {
         case .archived(let isArchived): membership.archived = isArchived
         case .markedUnread(let isUnread): membership.markedUnread = isUnread
         case .receipts(let areShown): membership.receipts = areShown
+        case .translation(let settings): membership.translation = settings
+        case .hints(let mode): membership.hints = mode
+        case .intelligence(let level): membership.intelligence = level
         // One that another device has saved meanwhile stays.
         case .draft(let draft):
             if draft.revision > membership.draft?.revision ?? 0 { membership.draft = draft }
@@ -50,6 +60,9 @@ struct MembershipRequest: Encodable, Sendable {
         case .pinned(let value), .archived(let value), .markedUnread(let value):
             try container.encode(value, forKey: key)
         case .receipts(let value): try container.encode(value, forKey: key)
+        case .translation(let value): try container.encode(value, forKey: key)
+        case .hints(let value): try container.encode(value, forKey: key)
+        case .intelligence(let value): try container.encode(value, forKey: key)
         case .draft(let draft): try container.encode(draft, forKey: key)
         }
     }

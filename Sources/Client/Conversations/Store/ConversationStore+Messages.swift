@@ -65,11 +65,7 @@ extension ConversationStore {
                     sql: "DELETE FROM messages WHERE conversation = ? AND number = ?", arguments: [id, number])
             }
         }
-        if changes.removedBefore > 0 {
-            try database.execute(
-                sql: "DELETE FROM messages WHERE conversation = ? AND number < ?",
-                arguments: [id, changes.removedBefore])
-        }
+        if changes.removedBefore > 0 { try removeMessages(before: changes.removedBefore, of: state.id, database) }
         for user in changes.members {
             guard let member = state.members[user] else { continue }
             try database.execute(
@@ -92,10 +88,17 @@ extension ConversationStore {
     func remove(before number: Int, of id: ConversationID) throws {
         try database.write { database in
             guard var head = try head(of: id, database) else { return }
-            try database.execute(
-                sql: "DELETE FROM messages WHERE conversation = ? AND number < ?", arguments: [id.rawValue, number])
+            try removeMessages(before: number, of: id, database)
             head.remove(below: number)
             try save(head, of: id, database)
+        }
+    }
+
+    /// With what stands beside them, also beside those that have not come.
+    private func removeMessages(before number: Int, of id: ConversationID, _ database: Database) throws {
+        for table in ["translations", "messages"] {
+            try database.execute(
+                sql: "DELETE FROM \(table) WHERE conversation = ? AND number < ?", arguments: [id.rawValue, number])
         }
     }
 
@@ -119,8 +122,7 @@ extension ConversationStore {
                     sql: "SELECT number FROM messages WHERE conversation = ? ORDER BY number DESC LIMIT 1 OFFSET ?",
                     arguments: [id, limits.shrunk - 1])
                 guard let first, var head = try head(of: ConversationID(id), database) else { continue }
-                try database.execute(
-                    sql: "DELETE FROM messages WHERE conversation = ? AND number < ?", arguments: [id, first])
+                try removeMessages(before: first, of: ConversationID(id), database)
                 count -= database.changesCount
                 head.remove(below: first)
                 try save(head, of: ConversationID(id), database)

@@ -5,7 +5,7 @@ import GRDB
 /// read from the server again, but for the queue and the drafts, which are taken over.
 enum StoreFile {
     /// Raised whenever the tables or documents of the cache change. The queue's only ever grow.
-    static let schema = 3
+    static let schema = 4
 
     /// In memory, if there is no path.
     static func open(_ path: String?) throws -> DatabaseQueue {
@@ -73,6 +73,20 @@ enum StoreFile {
         return configuration
     }
 
+    /// What is of a text goes with it, however it goes. A message without a text has no `textVersion`.
+    private static let followers = """
+        CREATE TRIGGER IF NOT EXISTS messageRemoved AFTER DELETE ON messages BEGIN
+            DELETE FROM translations WHERE conversation = old.conversation AND number = old.number;
+        END;
+        CREATE TRIGGER IF NOT EXISTS messageStored AFTER INSERT ON messages BEGIN
+            DELETE FROM translations WHERE conversation = new.conversation AND number = new.number
+                AND (new.textVersion IS NULL OR textVersion < new.textVersion);
+        END;
+        CREATE TRIGGER IF NOT EXISTS messageExpired AFTER UPDATE ON messages WHEN new.textVersion IS NULL BEGIN
+            DELETE FROM translations WHERE conversation = new.conversation AND number = new.number;
+        END;
+        """
+
     private static func make(_ database: DatabaseQueue) throws -> DatabaseQueue {
         try database.write { database in
             try database.execute(
@@ -89,6 +103,12 @@ enum StoreFile {
                         conversation TEXT, number INTEGER, json BLOB NOT NULL, expires INTEGER, textVersion INTEGER,
                         PRIMARY KEY (conversation, number)) WITHOUT ROWID;
                     CREATE INDEX IF NOT EXISTS expiring ON messages (expires) WHERE expires IS NOT NULL;
+                    CREATE TABLE IF NOT EXISTS translations (
+                        conversation TEXT, number INTEGER, kind TEXT, textVersion INTEGER NOT NULL, json BLOB NOT NULL,
+                        PRIMARY KEY (conversation, number, kind)) WITHOUT ROWID;
+                    CREATE TABLE IF NOT EXISTS readings (
+                        conversation TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+                    \(followers)
                     CREATE TABLE IF NOT EXISTS own (
                         conversation TEXT, number INTEGER, json BLOB NOT NULL, PRIMARY KEY (conversation, number)
                     ) WITHOUT ROWID;

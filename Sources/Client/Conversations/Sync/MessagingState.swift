@@ -28,6 +28,7 @@ final class OpenConversation {
 
     var state: ConversationState
     var marks = MarksState()
+    var translations = TranslationsState()
     let updates = Broadcast<Void>(limit: 1)
     /// Whether the stream is open.
     var isOpen = false

@@ -13,7 +13,10 @@ extension RealtimeEndpoint {
         var changes = AcknowledgedChanges(id: id)
         if let conversation = messaging.open[id] {
             for one in acknowledged { one.apply(to: &conversation.state, &conversation.marks) }
-            changes.open = (conversation.state, conversation.state.takeChanges())
+            let taken = conversation.state.takeChanges()
+            // What is stored of translations goes with the texts.
+            if !taken.isEmpty { conversation.translations.follow(conversation.state, taken) }
+            changes.open = (conversation.state, taken)
             changes.marks = (conversation.marks, conversation.marks.takeChanges())
         } else {
             changes.unopened = acknowledged

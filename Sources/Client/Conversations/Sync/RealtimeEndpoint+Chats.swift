@@ -20,7 +20,8 @@ extension RealtimeEndpoint {
             members: state.members.values.sorted { $0.user.rawValue < $1.user.rawValue }, people: state.people,
             messages: shown(conversation, run.map { $0.first...(isNewest ? .max : $0.last) }, entries),
             hasEarlier: conversation.hasEarlier, hasLater: !isNewest, hasMoreMembers: state.hasMoreMembers,
-            marks: conversation.marks.marks, scheduled: conversation.marks.scheduled, draft: conversation.draft,
+            marks: conversation.marks.marks, scheduled: conversation.marks.scheduled,
+            reading: conversation.translations.reading, draft: conversation.draft,
             isCurrent: conversation.isOpen,
             problem: conversation.problem)
         if let owner = messaging.owner { shown.apply(entries, of: owner) }
@@ -35,8 +36,11 @@ extension RealtimeEndpoint {
         let messages = conversation.state.messages.values.filter { numbers.contains($0.number) }
             .sorted { $0.number < $1.number }
         let time = Date()
-        var shown = messages.map { ChatMessage($0.asOf(time)) }
-        guard let owner = messaging.owner, !entries.isEmpty else { return shown }
+        var shown = messages.map { ChatMessage($0.asOf(time), conversation.translations) }
+        guard let owner = messaging.owner else { return shown }
+        // One reads one's own words.
+        for index in shown.indices where shown[index].author == owner { shown[index].translation = nil }
+        guard !entries.isEmpty else { return shown }
         if numbers.upperBound == .max {
             let known = Set(conversation.state.messages.values.filter { $0.author == owner }.map(\.clientID))
             shown += entries.filter { $0.isMessage && !known.contains($0.clientID) }

@@ -31,6 +31,7 @@ extension RealtimeEndpoint {
             if let stored = try store.conversation(id, limit: Self.shownAtFirst) { conversation.state = stored }
             conversation.draft = try store.draft(in: id)
             conversation.marks = try store.marks(of: id)
+            conversation.translations = try store.translations(beside: conversation.state)
             try store.opened(id, at: wallClock)
         }
     }
@@ -41,6 +42,7 @@ extension RealtimeEndpoint {
         act { machine, actions in
             machine.unlisten(StreamName.conversation(id), into: &actions)
             machine.unlisten(StreamName.marks(id), into: &actions)
+            machine.unlisten(StreamName.translations(id), into: &actions)
         }
         cache { try $0.shrink(except: Set(messaging.open.keys)) }
     }
@@ -75,6 +77,7 @@ extension RealtimeEndpoint {
             conversation.state.resumed()
             (conversation.isOpen, conversation.problem) = (true, nil)
             listenToMarks(of: conversation)
+            listenToTranslations(of: conversation)
             refresh(conversation)
         case .closed(let error): closed(conversation, error)
         case .snapshot, .rows, .changes, .presence, .caption, .typing: break
@@ -87,7 +90,10 @@ extension RealtimeEndpoint {
     /// The stream has ended: the user was removed, was never in it, or the endpoint stopped.
     private func closed(_ conversation: OpenConversation, _ error: SwitchboardError) {
         conversation.isOpen = false
-        act { $0.unlisten(StreamName.marks(conversation.state.id), into: &$1) }
+        act { machine, actions in
+            machine.unlisten(StreamName.marks(conversation.state.id), into: &actions)
+            machine.unlisten(StreamName.translations(conversation.state.id), into: &actions)
+        }
         switch error {
         case .streamClosed: break
         case .refused(let problem) where problem.kind == .forbidden: break
@@ -96,6 +102,7 @@ extension RealtimeEndpoint {
             return
         default: return
         }
+        conversation.translations.removeAll()
         conversation.state.isWithoutStream = true
         conversation.state.position = nil
         let id = conversation.state.id
@@ -106,11 +113,16 @@ extension RealtimeEndpoint {
     func changed(_ conversation: OpenConversation) {
         let changes = conversation.state.takeChanges()
         if !changes.isEmpty {
+            conversation.translations.follow(conversation.state, changes)
             cache { try $0.save(conversation.state, changes) }
             setExpiryTimer()
         }
         let marked = conversation.marks.takeChanges()
         if !marked.isEmpty { cache { try $0.save(conversation.marks, marked, of: conversation.state.id) } }
+        let translated = conversation.translations.takeChanges()
+        if !translated.isEmpty {
+            cache { try $0.save(conversation.translations, translated, of: conversation.state.id) }
+        }
         conversation.updates.send(())
         askForPeople(of: conversation)
     }

@@ -46,7 +46,12 @@ extension RealtimeEndpoint {
         guard conversation.hasEarlier else { return }
         guard conversation.state.messages.count < OpenConversation.heldMessages else { throw SwitchboardError.overflow }
         var isStored = false
-        cache { isStored = try $0.loadEarlier(than: run.first, limit: limit ?? 50, into: &conversation.state) }
+        cache { store in
+            isStored = try store.loadEarlier(than: run.first, limit: limit ?? 50, into: &conversation.state)
+            guard isStored, let first = conversation.state.messages.keys.min(), first < run.first else { return }
+            try store.loadTranslations(
+                of: first...(run.first - 1), into: &conversation.translations, beside: conversation.state)
+        }
         changed(conversation)
         if isStored, !isConnected { return }
         try await read(.before(run.first), of: conversation, limit: limit)

@@ -55,6 +55,7 @@ extension RealtimeEndpoint {
             act { machine, actions in
                 machine.unlisten(StreamName.conversation(id), into: &actions)
                 machine.unlisten(StreamName.marks(id), into: &actions)
+                machine.unlisten(StreamName.translations(id), into: &actions)
             }
             conversation.updates.finish()
         }
@@ -110,6 +111,9 @@ extension RealtimeEndpoint {
         let id = ConversationID(String(stream.drop { $0 != ":" }.dropFirst()))
         guard let conversation = messaging.open[id] else { return }
         if stream.hasPrefix("marks:") { return deliverMarks(delivery, of: conversation, stream: stream) }
+        if stream.hasPrefix("translations:") {
+            return deliverTranslations(delivery, of: conversation, stream: stream)
+        }
         deliver(delivery, of: conversation, stream: stream)
     }
 

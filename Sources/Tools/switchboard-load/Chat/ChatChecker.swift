@@ -8,6 +8,7 @@ struct ChatChecker {
     private(set) var pagedMessages = 0
     private(set) var heldMessages = 0
     private(set) var unreadCounts = 0
+    private(set) var translations = TranslationCounts()
 
     /// Unread messages are counted up to this.
     private static let maxUnread = 999
@@ -43,6 +44,11 @@ struct ChatChecker {
             checkUnread(pages, name)
         }
         for listener in conversation.listeners { check(listener, against: reference, conversation) }
+        if !history.languages.isEmpty {
+            let check = TranslationChecker(checking: conversation, languages: history.languages)
+            translations.add(check.counts)
+            violations += check.violations
+        }
     }
 
     /// The pages alone, and whether they have what was acknowledged.

@@ -9,13 +9,18 @@ struct ChatCommand: AsyncParsableCommand {
         discussion: """
             In the end every page is read by every member, and compared with what the server acknowledged and what the \
             listeners received: no message lost or there twice, dense numbers, times that do not fall, one order for \
-            all, and exact unread counts. A violation is shown, and makes the exit code 1, as an error does.
+            all, and exact unread counts. With --translate also that each text is translated once, for those who do not \
+            know its language. A violation is shown, and makes the exit code 1, as an error does.
 
             Users come from `switchboard token`. The limits of a user are lower than what a load needs: raise \
             limits.messagesPerMinute, requestsPerMinute, conversationsPerHour and friendRequestsPerHour.
 
               switchboard token --count 100 --config switchboard.yaml > users
               switchboard-load chat --server http://127.0.0.1:8080 --users 100 --tokens users --pairs 50 --rate 500
+
+            Translations of messages that come faster than they are made wait, the newest first. Of more than 50 messages \
+            that come in a conversation at once, the newest 50 are translated unasked; the others are asked for in the end, as \
+            clients do when they show them (limits.translationsPerMinute).
             """)
 
     @OptionGroup var session: SessionOptions
@@ -55,6 +60,13 @@ struct ChatCommand: AsyncParsableCommand {
 
     @Option(help: "Bytes of a text.")
     var textSize = 100
+
+    @Flag(
+        help: """
+            Half of the users write Spanish, the others Portuguese, and all read in their own language: listeners have what is \
+            in the other one translated, which is checked too. The server needs Apertium and its pair es-pt.
+            """)
+    var translate = false
 
     @Option(help: "Sessions that lose their connection and resume, a second.")
     var reconnects = 0.0
@@ -101,7 +113,7 @@ struct ChatCommand: AsyncParsableCommand {
         guard senders ?? 1 >= 1, listeners ?? 0 >= 0, inboxListeners >= 0 else {
             throw ValidationError("--senders must be at least 1, --listeners and --inbox-listeners at least 0.")
         }
-        let streams = plan.mostStreams
+        let streams = plan.mostStreams(translates: translate)
         guard streams <= Self.maxStreams else {
             throw ValidationError(
                 "A user would listen to \(streams) streams, and a session may to \(Self.maxStreams): give more --users, "
@@ -113,7 +125,8 @@ struct ChatCommand: AsyncParsableCommand {
         let people = try session.people()
         let load = ChatLoad(
             rate: rate, inFlight: inFlight, edits: edits, deletions: deletions, textBytes: textSize,
-            reconnects: reconnects, storm: storm, duration: session.duration, warmUp: session.warmUp)
+            translates: translate, reconnects: reconnects, storm: storm, duration: session.duration,
+            warmUp: session.warmUp)
         let run = ChatRun(
             target: try TargetServer(session.server), people: people, plan: plan, load: load,
             processID: session.pid)

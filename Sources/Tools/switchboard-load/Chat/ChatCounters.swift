@@ -2,13 +2,14 @@ import Histogram
 
 /// What is timed.
 enum ChatStep: Int, CaseIterable, Sendable {
-    case result, received, inInbox, edited, deleted, resumed
+    case result, received, inInbox, translated, edited, deleted, resumed
 
     var name: String {
         switch self {
         case .result: "send to result"
         case .received: "send to received"
         case .inInbox: "send to inbox"
+        case .translated: "send to translated"
         case .edited: "edit"
         case .deleted: "deletion"
         case .resumed: "resume"

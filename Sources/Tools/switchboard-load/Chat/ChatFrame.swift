@@ -19,6 +19,7 @@ struct ChatFrame {
     var gap: ClosedRange<Int64>?
     var messages: [SeenMessage] = []
     var inbox: [InboxRow] = []
+    var translations: [SeenTranslation] = []
     var isDuplicate = false
     var hasLater = false
     var nextCursor: String?
@@ -68,6 +69,9 @@ struct ChatFrame {
             case "conversations":
                 guard scanner.enterArray() else { break }
                 while scanner.nextElement() { if let row = scanner.inboxRow() { inbox.append(row) } }
+            case "translations":
+                guard scanner.enterArray() else { break }
+                while scanner.nextElement() { if let one = scanner.translation() { translations.append(one) } }
             case "conversation": conversation = Self.member("id", of: &scanner)
             case "duplicate":
                 isDuplicate = true
@@ -90,10 +94,10 @@ struct ChatFrame {
             }
             guard scanner.enterObject() else { return }
             while let key = scanner.nextKey() {
-                if key == "message", let message = scanner.message() {
-                    messages.append(message)
-                } else {
-                    scanner.skipValue()
+                switch key {
+                case "message": if let message = scanner.message() { messages.append(message) }
+                case "translation": if let one = scanner.translation() { translations.append(one) }
+                default: scanner.skipValue()
                 }
             }
         }

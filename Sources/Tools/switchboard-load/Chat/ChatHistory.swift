@@ -24,6 +24,12 @@ struct ChatHistory: Sendable {
         var held: HeldConversation
     }
 
+    /// A listener who reads in another language.
+    struct Reader: Sendable {
+        var user: Int
+        var held: HeldTranslations
+    }
+
     struct Conversation: Sendable {
         var name: String
         var acknowledged: [Acknowledgement] = []
@@ -36,11 +42,14 @@ struct ChatHistory: Sendable {
         var deleted: Set<Int64> = []
         var pages: [Pages] = []
         var listeners: [Listener] = []
+        var readers: [Reader] = []
     }
 
     /// Of the client ids of this run.
     var run: UInt32
     var conversations: [Conversation] = []
+    /// In which languages the users write, if that matters.
+    var languages: [UUIDBits: ChatLanguage] = [:]
     /// What the listeners of inboxes hold, by user.
     var inboxes: [(user: Int, held: HeldInbox)] = []
 }
@@ -49,6 +58,7 @@ struct ChatHistory: Sendable {
 struct ChatViolation: Hashable, Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
         case lost, duplicated, notDense, reordered, unexpected, differs, editLost, deletionLost, wrongUnread, wrongInbox
+        case untranslated, translatedTwice, needlessTranslation
         case protocolViolation
     }
 

@@ -49,9 +49,13 @@ struct ChatPlan: Sendable {
     }
 
     /// How many streams the busiest listener listens to, its inbox included.
-    var mostStreams: Int {
+    ///
+    /// - Parameter translates: whether listeners listen to translations too.
+    func mostStreams(translates: Bool) -> Int {
         var streams: [Int: Int] = [:]
-        for conversation in conversations { for user in conversation.listeners { streams[user, default: 0] += 1 } }
+        for conversation in conversations {
+            for user in conversation.listeners { streams[user, default: 0] += translates ? 2 : 1 }
+        }
         for user in inboxListeners { streams[user, default: 0] += 1 }
         return streams.values.max() ?? 0
     }
@@ -68,6 +72,8 @@ struct ChatLoad: Sendable {
     var deletions = 0.0
     /// Bytes of a text.
     var textBytes = 100
+    /// Whether users write in two languages, and each reads in their own.
+    var translates = false
     /// Sessions that lose their connection and resume, a second.
     var reconnects = 0.0
     /// Seconds after the measurement has begun when all sessions lose their connection at once.

@@ -59,10 +59,21 @@ struct ChatReport: RunReport {
             "checked: \(check.messages) acknowledged messages (\(counters.duplicates) repeated), "
                 + "\(check.pagedMessages) in pages, \(check.heldMessages) held by listeners, "
                 + "\(check.unreadCounts) unread counts")
+        if load.translates { lines.append(translated) }
         lines.append(errors == 0 ? "no errors" : "\(errors) errors: \(listed(counters.errors))")
         lines.append(check.violations.isEmpty ? "no violations" : "\(check.violations.count) violations:")
         lines += check.violations.prefix(Self.examples).map { "  \($0)" }
         return lines.joined(separator: "\n")
+    }
+
+    private var translated: String {
+        let counts = check.translations
+        var line =
+            "translated: \(counts.seen) of \(counts.expected) for listeners who do not know the language, made "
+            + "\(counts.made) times"
+        if counts.askedFor > 0 { line += ", \(counts.askedFor) asked for" }
+        if counts.misidentified > 0 { line += ", \(counts.misidentified) messages taken for another language" }
+        return counts.failures.isEmpty ? line : "\(line); \(listed(counts.failures))"
     }
 
     private func listed(_ counts: [String: Int]) -> String {
@@ -74,6 +85,10 @@ struct ChatReport: RunReport {
         get throws {
             struct Step: Encodable { var count: UInt64; var p50, p95, p99, max, mean: Double }
             struct Checked: Encodable { var acknowledged, paged, held, unreadCounts: Int }
+            struct Translated: Encodable {
+                var expected, seen, made, askedFor, misidentified: Int
+                var failures: [String: Int]
+            }
             struct Stats: Encodable {
                 var users: Int
                 var conversations: Int
@@ -89,9 +104,14 @@ struct ChatReport: RunReport {
                 var resets: [String: Int]
                 var duplicates: Int
                 var checked: Checked
+                var translated: Translated?
                 var violations: Int
                 var examples: [String]
             }
+            let found = check.translations
+            let translated = Translated(
+                expected: found.expected, seen: found.seen, made: found.made, askedFor: found.askedFor,
+                misidentified: found.misidentified, failures: found.failures)
             let steps = ChatStep.allCases.map { step -> (String, Step) in
                 let times = counters[step]
                 let values = Self.points.map { milliseconds(times, $0) }
@@ -114,6 +134,7 @@ struct ChatReport: RunReport {
                     checked: Checked(
                         acknowledged: check.messages, paged: check.pagedMessages, held: check.heldMessages,
                         unreadCounts: check.unreadCounts),
+                    translated: load.translates ? translated : nil,
                     violations: check.violations.count,
                     examples: check.violations.prefix(Self.examples).map(\.description)))
         }

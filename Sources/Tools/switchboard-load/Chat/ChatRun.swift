@@ -11,6 +11,8 @@ struct ChatRun: Sendable {
 
     /// How long results, and what listeners have yet to receive, are waited for in the end.
     private static let timeout: Duration = .seconds(30)
+    /// The server's limit of messages of a request.
+    private static let askedAtOnce = 50
     private static let poll: Duration = .milliseconds(20)
 
     func run(on group: MultiThreadedEventLoopGroup) async throws -> ChatReport {
@@ -21,7 +23,9 @@ struct ChatRun: Sendable {
         try await sessions.open(to: target) { [people] in
             bar.show(Double($0) / Double(people.count), "connecting \($0) of \(people.count)")
         }
-        let ids = try await ChatSetup(run: sessions, plan: plan).make { [plan] in
+        let setup = ChatSetup(run: sessions, plan: plan)
+        if load.translates { try await setup.makeReaders() }
+        let ids = try await setup.make { [plan] in
             bar.show(Double($0) / Double(plan.conversations.count), "creating conversations")
         }
         let seats = try await sessions.all { [plan] in $0.prepare(plan, ids: ids) }
@@ -79,6 +83,10 @@ struct ChatRun: Sendable {
             bar.show(Double($0) / Double(users), "reading the pages of \($0) of \(users) users")
         }
         try await waitForListeners(sessions, pages)
+        if load.translates {
+            try await askForTranslations(sessions, ids, pages)
+            try await waitForTranslations(sessions, pages, bar)
+        }
         var history = ChatHistory(run: run & 0xFFF_FFFF)
         history.conversations = plan.conversations.indices.map {
             var conversation = ChatHistory.Conversation(name: "conversation \(ids[$0])")
@@ -87,6 +95,10 @@ struct ChatRun: Sendable {
         }
         for part in try await sessions.all({ $0.history }) {
             for (index, other) in part.enumerated() { history.conversations[index].add(other) }
+        }
+        if load.translates {
+            history.languages = Dictionary(
+                people.indices.map { (sessions.identifier(of: $0), ChatLanguage(of: $0)) }, uniquingKeysWith: { $1 })
         }
         history.inboxes = try await sessions.all { $0.heldInboxes }.flatMap { $0 }
         _ = try await sessions.all { $0.stop() }
@@ -115,6 +127,47 @@ struct ChatRun: Sendable {
         }
     }
 
+    /// Of many messages at once the newest alone are translated unasked: a client asks for the others when it shows them.
+    private func askForTranslations(
+        _ sessions: ChatConnections, _ ids: [String], _ pages: [Int: [ChatHistory.Pages]]
+    ) async throws {
+        for (index, conversation) in plan.conversations.enumerated() {
+            guard let messages = pages[index]?.first?.messages else { continue }
+            for listener in conversation.listeners {
+                var numbers = try await sessions.one(of: listener) {
+                    $0.untranslated(messages, listener, index)
+                }[...]
+                while !numbers.isEmpty {
+                    let list = numbers.prefix(Self.askedAtOnce).map(String.init).joined(separator: ",")
+                    numbers = numbers.dropFirst(Self.askedAtOnce)
+                    let frame = try await sessions.ask(
+                        listener, "translations.request", #"{"conversation":"\#(ids[index])","numbers":[\#(list)]}"#)
+                    try await sessions.one(of: listener) { $0.take(frame.translations, listener, index) }
+                }
+            }
+        }
+    }
+
+    /// Translations may take longer than messages: they are waited for as long as any comes.
+    private func waitForTranslations(
+        _ sessions: ChatConnections, _ pages: [Int: [ChatHistory.Pages]], _ bar: ProgressBar
+    ) async throws {
+        var (missing, deadline) = (Int.max, ContinuousClock.now + Self.timeout)
+        while ContinuousClock.now < deadline {
+            var left = 0
+            for (index, conversation) in plan.conversations.enumerated() {
+                guard let messages = pages[index]?.first?.messages else { continue }
+                for listener in conversation.listeners {
+                    left += try await sessions.one(of: listener) { $0.missing(messages, listener, index) }
+                }
+            }
+            if left == 0 { return }
+            if left < missing { (missing, deadline) = (left, ContinuousClock.now + Self.timeout) }
+            bar.show(1, "waiting for \(left) translations")
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
     private func pass(_ seconds: Double, _ what: String, _ bar: ProgressBar, _ progress: CallsProgress) async throws {
         let clock = ContinuousClock()
         let start = clock.now
@@ -140,5 +193,6 @@ extension ChatHistory.Conversation {
         edited.merge(other.edited) { max($0, $1) }
         deleted.formUnion(other.deleted)
         listeners += other.listeners
+        readers += other.readers
     }
 }

@@ -9,6 +9,32 @@ struct ChatSetup: Sendable {
     /// Two users, the lower one first.
     private struct Pair: Hashable { var one, other: Int }
 
+    /// Lets the users write and read in two languages, and tries whether the server translates between these.
+    func makeReaders() async throws {
+        try await run.forEach(run.people.indices, atOnce: Self.concurrency) { user in
+            _ = try await run.ask(
+                user, "me.update",
+                #"{"languages":["\#(ChatLanguage(of: user).rawValue)"],"translation":{"mode":"automatic"}}"#)
+        }
+        for user in 0..<2 {
+            let language = ChatLanguage(of: user)
+            let notes = try await run.ask(
+                user, "conversations.create", #"{"clientID":"\#(UUIDText.make())","kind":"self"}"#)
+            guard let id = notes.conversation else {
+                throw CallsFailure(what: "conversations.create: a result without a conversation")
+            }
+            let sent = try await run.ask(
+                user, "messages.send",
+                #"{"conversation":"\#(id)","clientID":"\#(UUIDText.make())","#
+                    + #""text":"\#(language.text(0, bytes: 100))"}"#)
+            // An error says what is missing.
+            _ = try await run.ask(
+                user, "translations.request",
+                #"{"conversation":"\#(id)","numbers":[\#(sent.messages.first?.number ?? 0)],"#
+                    + #""language":"\#(language.other.rawValue)"}"#)
+        }
+    }
+
     /// Returns the ids of the conversations, in their order.
     func make(_ progress: @Sendable (Int) -> Void) async throws -> [String] {
         // Only friends of its creator are in a group at once, and only a friend can be written to without limit.

@@ -41,6 +41,7 @@ final class ChatUser: RealtimeConnectionDelegate {
     private var sentAt: Deque<UInt64> = []
     private var isFlushScheduled = false
     private(set) var held: [String: HeldConversation] = [:]
+    private(set) var translated: [String: HeldTranslations] = [:]
     private(set) var inbox: HeldInbox?
 
     init(_ index: Int, _ person: VirtualUser, target: TargetServer, worker: ChatWorker) {
@@ -52,6 +53,11 @@ final class ChatUser: RealtimeConnectionDelegate {
     }
 
     private var inboxStream: String { "inbox:\(person.user)" }
+
+    private var reader: ChatTranslationReader {
+        ChatTranslationReader(
+            author: UUIDBits(person.user) ?? UUIDBits(high: 0, low: 0), language: ChatLanguage(of: index))
+    }
 
     /// Requests without a result.
     var unanswered: Int { pending.count + waiting.count }
@@ -75,7 +81,13 @@ final class ChatUser: RealtimeConnectionDelegate {
     }
 
     func listen(to stream: String) {
-        if stream == inboxStream { inbox = HeldInbox() } else { held[stream] = HeldConversation() }
+        if stream == inboxStream {
+            inbox = HeldInbox()
+        } else if stream.isOfTranslations {
+            translated[stream] = HeldTranslations(for: reader)
+        } else {
+            held[stream] = HeldConversation()
+        }
         enqueue(Request(kind: .listen(stream)))
     }
 
@@ -89,6 +101,13 @@ final class ChatUser: RealtimeConnectionDelegate {
         enqueue(Request(kind: .asked(promise), name: name, params: params))
         return promise.futureResult
     }
+
+    /// What a client would ask for of these messages.
+    func untranslated(_ messages: [SeenMessage], of stream: String) -> [Int64] {
+        translated[stream]?.unasked(of: messages) ?? []
+    }
+
+    func take(translations: [SeenTranslation], of stream: String) { translated[stream]?.take(response: translations) }
 
     /// Loses its connection, as by a change of networks.
     func drop() { connection.close() }
@@ -130,6 +149,7 @@ final class ChatUser: RealtimeConnectionDelegate {
 extension ChatUser {
     func opened(_ connection: RealtimeConnection) {
         var positions = held.compactMap { stream, held in held.position.map { #""\#(stream)":\#($0)"# } }
+        positions += translated.compactMap { stream, held in held.position.map { #""\#(stream)":\#($0)"# } }
         if let position = inbox?.position { positions.append(#""\#(inboxStream)":\#(position)"#) }
         let id = connection.hello(resume: "{\(positions.joined(separator: ","))}")
         pending[id] = Request(kind: .hello)
@@ -208,7 +228,7 @@ extension ChatUser {
         lostAt = nil
         let text = message.readableBytesUInt8Span
         let resumed = Set(text.keys(of: "resumed"))
-        for stream in held.keys where !resumed.contains(stream) { relisten(to: stream) }
+        for stream in Array(held.keys) + translated.keys where !resumed.contains(stream) { relisten(to: stream) }
         if inbox != nil, !resumed.contains(inboxStream) { relisten(to: inboxStream) }
         opening?.succeed()
         opening = nil
@@ -223,6 +243,7 @@ extension ChatUser {
 
     /// Takes a frame of a stream.
     private func take(_ frame: ChatFrame, of stream: String) {
+        if stream.isOfTranslations { return takeTranslations(frame, of: stream) }
         let isInbox = stream == inboxStream
         if let reason = frame.reset {
             worker.count(reset: reason)
@@ -236,14 +257,45 @@ extension ChatUser {
         } else if frame.hasRows {
             if isInbox {
                 let new = inbox?.take(rows: frame.inbox, epoch: frame.epoch, after: frame.after, upTo: frame.upTo)
-                worker.arrived(new ?? [], .inInbox)
+                worker.arrived(new?.map(\.clientID) ?? [], .inInbox)
             } else {
                 let new = held[stream]?.take(
                     rows: frame.messages, epoch: frame.epoch, after: frame.after, upTo: frame.upTo, gap: frame.gap)
-                worker.arrived(new ?? [], .received)
+                worker.arrived(new?.map(\.clientID) ?? [], .received)
+                noteTranslated(new ?? [], of: stream)
             }
         }
     }
+
+    private func takeTranslations(_ frame: ChatFrame, of stream: String) {
+        if let reason = frame.reset { return worker.count(reset: reason) }
+        let new =
+            if frame.isSnapshot {
+                translated[stream]?.take(snapshot: frame.translations, epoch: frame.epoch, sequence: frame.sequence)
+            } else if frame.hasRows {
+                translated[stream]?.take(rows: frame.translations, epoch: frame.epoch, upTo: frame.upTo)
+            } else {
+                [UUIDBits]?.none
+            }
+        worker.arrived(new ?? [], .translated)
+    }
+
+    /// Messages have arrived, some of which may be translated already.
+    private func noteTranslated(_ messages: [SeenMessage], of stream: String) {
+        guard translated[stream.ofTranslations] != nil else { return }
+        for message in messages where message.isUnchanged {
+            if translated[stream.ofTranslations]?.receive(message) == true {
+                worker.arrived([message.clientID], .translated)
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate var isOfTranslations: Bool { hasPrefix("translations:") }
+
+    /// The stream of the translations of the same conversation.
+    fileprivate var ofTranslations: String { "translations:" + dropFirst("conversation:".count) }
 }
 
 extension Span<UInt8> {

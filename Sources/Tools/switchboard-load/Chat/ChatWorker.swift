@@ -71,7 +71,10 @@ final class ChatWorker {
     func prepare(_ plan: ChatPlan, ids: [String]) -> Int {
         self.ids = ids
         for (index, conversation) in plan.conversations.enumerated() {
-            for listener in conversation.listeners { users[listener]?.listen(to: "conversation:\(ids[index])") }
+            for listener in conversation.listeners {
+                users[listener]?.listen(to: "conversation:\(ids[index])")
+                if load.translates { users[listener]?.listen(to: "translations:\(ids[index])") }
+            }
             for sender in conversation.senders {
                 if let user = users[sender] { seats.append(Seat(conversation: index, user: user)) }
             }
@@ -122,6 +125,20 @@ final class ChatWorker {
         return rows.allSatisfy { row in held.rows[row.conversation].map { $0.counter >= row.counter } ?? true }
     }
 
+    /// How many of the messages the listener should have translated, and something may still come of.
+    func missing(_ messages: [SeenMessage], _ user: Int, _ conversation: Int) -> Int {
+        users[user]?.translated["translations:\(ids[conversation])"]?.missing(of: messages) ?? 0
+    }
+
+    /// Which of the messages the listener has to ask for.
+    func untranslated(_ messages: [SeenMessage], _ user: Int, _ conversation: Int) -> [Int64] {
+        users[user]?.untranslated(messages, of: "translations:\(ids[conversation])") ?? []
+    }
+
+    func take(_ translations: [SeenTranslation], _ user: Int, _ conversation: Int) {
+        users[user]?.take(translations: translations, of: "translations:\(ids[conversation])")
+    }
+
     func stop() { ticker?.cancel() }
 
     /// Closes the connections.
@@ -142,6 +159,8 @@ final class ChatWorker {
             for (index, id) in ids.enumerated() {
                 guard let held = user.held["conversation:\(id)"] else { continue }
                 history[index].listeners.append(ChatHistory.Listener(user: user.index, held: held))
+                guard let translated = user.translated["translations:\(id)"] else { continue }
+                history[index].readers.append(ChatHistory.Reader(user: user.index, held: translated))
             }
         }
         return history
@@ -162,12 +181,12 @@ extension ChatWorker {
         if isMeasuring { counters.record(step, microseconds: nanoseconds / 1_000) }
     }
 
-    /// Messages have arrived at a listener.
-    func arrived(_ messages: [SeenMessage], _ step: ChatStep) {
+    /// Messages have arrived at a listener, or their translations, by the client ids of the messages.
+    func arrived(_ messages: [UUIDBits], _ step: ChatStep) {
         guard isMeasuring else { return }
         let now = CallsClock.now / 1_000
-        for message in messages {
-            guard let id = ChatClientID(message.clientID), id.run == run & 0xFFF_FFFF else { continue }
+        for clientID in messages {
+            guard let id = ChatClientID(clientID), id.run == run & 0xFFF_FFFF else { continue }
             counters.record(step, microseconds: now &- id.due)
         }
     }
@@ -207,6 +226,7 @@ extension ChatWorker {
         let seat = seats[index]
         let conversation = ids[seat.conversation]
         let fraction = Double.random(in: 0..<1)
+        let text = load.translates ? ChatLanguage(of: seat.user.index).text(begun, bytes: load.textBytes) : self.text
         if let newest = seat.newest, fraction < load.edits + load.deletions {
             seats[index].newest = nil
             if fraction < load.edits {

@@ -12,6 +12,9 @@ struct SeenMessage: Hashable, Sendable {
     var isUnchanged = true
     /// Whether it counts as unread for others: a text or a file, not a notice.
     var isNotice = false
+    /// In which language the server thinks that it is, and whether it is sure of that.
+    var language = ""
+    var isLanguageSure = false
 }
 
 /// A row of an inbox.
@@ -39,6 +42,7 @@ extension JSONScanner {
             case "author": message.author = identifier() ?? message.author
             case "sentAt": message.sentAt = timeDigits()
             case "kind": message.isNotice = string() == "notice"
+            case "language": (message.language, message.isLanguageSure) = language()
             case "deletedAt":
                 message.isDeleted = true
                 message.isUnchanged = false
@@ -92,6 +96,19 @@ extension JSONScanner {
             }
         }
         return Int64(number)
+    }
+
+    private mutating func language() -> (code: String, isSure: Bool) {
+        guard enterObject() else { return ("", false) }
+        var (code, isSure) = ("", false)
+        while let key = nextKey() {
+            switch key {
+            case "code": code = string() ?? ""
+            case "confidence": isSure = string() == "high"
+            default: skipValue()
+            }
+        }
+        return (code, isSure)
     }
 
     private mutating func identifier() -> UUIDBits? { string().flatMap { UUIDBits($0) } }

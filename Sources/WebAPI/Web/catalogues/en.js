@@ -264,6 +264,22 @@ export const english = {
         // How translations speak to the reader, as German "Sie" and "du".
         tone: "Translations speak to me",
     },
+    translationTones: {
+        formal: "Formally",
+        informal: "Informally",
+    },
+    translationModes: {
+        automatic: "Automatically",
+        onRequest: "When I ask",
+        off: "Never",
+    },
+    // Each allows more than the one before.
+    intelligenceLevels: {
+        off: "Nothing",
+        local: "Translate, on this server",
+        translate: "Translate, elsewhere too",
+        full: "Everything, elsewhere too",
+    },
     rights: {
         write: "Write messages",
         add: "Add people",
@@ -615,6 +631,84 @@ export const english = {
         explain: "Explain",
         suggestReplies: "Suggest replies",
     },
+    // Why no language model has explained a message.
+    hintReasons: {
+        consent_required: "{engine} may not be given this: the server, the chat or its author does not allow it.",
+        budget_exhausted: "What {engine} may be given today is used up.",
+        text_too_long: "The text is too long for {engine}.",
+        edited: "This was edited while you were away.",
+        provider_failed: "{engine} did not respond.",
+    },
+    // How a draft sounds.
+    writingTones: {
+        formal: "Formal",
+        informal: "Informal",
+        mixed: "Formal and informal at once",
+        neutral: "Neither formal nor informal",
+    },
+    // In what way it is to be written.
+    writingStyles: {
+        formal: "More formal",
+        informal: "Less formal",
+        friendly: "Friendlier",
+        simple: "In simple words",
+        shorter: "Shorter",
+        correct: "Without mistakes",
+    },
+    // What somebody may want to change; it follows the words.
+    writingFindings: {
+        too_formal: "is more formal than what the others write here.",
+        too_informal: "is less formal than what the others write here.",
+        mixed_address: "addresses them in another way than the rest.",
+        shouting: "may look like shouting.",
+        abbreviation: "may not be known to everybody here.",
+    },
+    // Why machines did not do what they were asked for.
+    machines: {
+        unavailable: "AI is not available now.",
+        budget: "What AI may be given is used up. Please try again tomorrow.",
+        budgetUntil: "What AI may be given is used up. It is available again {time}.",
+    },
+    // Why there is no answer.
+    assistantReasons: {
+        provider_failed: "AI is not available now.",
+        budget_exhausted: "What AI may be given is used up. Please try again tomorrow.",
+        busy: "Too many others are asking now.",
+        timeout: "The answer took too long.",
+        interrupted: "The server was restarted meanwhile.",
+        unheard: "It was stopped, since nobody was there to read it.",
+        cancelled: "You have stopped it.",
+    },
+    // Under the text of a message.
+    translation: {
+        title: "Translation",
+        waiting: "Translating…",
+        show: "Show translation",
+        hide: "Hide",
+        failed: "Not translated. {reason}",
+        // Who made it is a model or a service with that name.
+        byModelFrom: "Translated from {language} · {engine}",
+        byModel: "Translated · {engine}",
+        // Made of dictionaries and rules, not by a model.
+        byRulesFrom: "Translated from {language} by rules · {engine}",
+        byRules: "Translated by rules · {engine}",
+        noLanguage: "Say first which languages you read.",
+    },
+    // Why there is no translation. `language` is the one that it would be in.
+    translationReasons: {
+        no_text: "There are no words to translate.",
+        language_unknown: "Nobody knows which language this is in.",
+        same_language: "This is in {language} already.",
+        pair_not_supported: "This server doesn’t translate this language into {language}.",
+        consent_required: "Machines may not translate this: the server, the chat or its author does not allow it.",
+        unknown_words: "Too many words are not known.",
+        damaged: "Its links, names or code came back damaged.",
+        text_too_long: "The text is too long.",
+        edited: "This was edited while you were away.",
+        provider_failed: "The translator did not respond.",
+        budget_exhausted: "What may be translated today is used up.",
+        queue_full: "Too much was waiting.",
+    },
     messageLanguage: {
         of: "Language: {language}",
         // The server has guessed it.
@@ -853,6 +947,7 @@ export const english = {
         menu: "Open the actions of the chosen message",
         reply: "Reply to the chosen message",
         edit: "Edit the chosen message",
+        translate: "Translate the chosen message",
         choose: "Choose or leave out the message, while several are chosen; with Shift all up to it",
         send: "Send the message",
         newLine: "Begin a line",
@@ -1261,11 +1356,40 @@ export const english = {
         payload_too_large: "That is too large to send.",
         unsupported_media_type: "Files of this kind can’t be sent.",
         feature_disabled: "The operator of this server has turned that off.",
+        provider_failed: "A service that this one relies on didn’t respond. Please try again.",
+        consent_required: "Machines may not do this: the server, the chat or whoever wrote or said it does not allow it.",
+        pair_not_supported: "This server doesn’t translate between these languages.",
+        budget_exhausted: "No more can be translated today. Please try again tomorrow.",
+        provider_not_configured: "This server has nothing that does this.",
         quota_exceeded: "Your recordings and voice messages use up your storage. Delete some first.",
         rate_limited: "Too many requests. Please wait a moment and try again.",
         unavailable: "The server is busy right now. Please try again in a moment.",
         storage_full: "The server has run out of storage. Please try again later.",
         internal: "Something went wrong on the server. Please try again.",
+    },
+    glossary: {
+        title: "Glossary",
+        hint: "These terms are always translated the same way in this conversation. What is translated already stays until somebody asks for it again.",
+        loading: "Reading the terms…",
+        empty: "There are no terms yet.",
+        add: "Add a term",
+        newTitle: "New term",
+        changeTitle: "Change the term",
+        change: "Change {term}",
+        remove: "Remove {term}",
+        removeTitle: "Remove {term}?",
+        removeConsequence: "It will be translated like any other word.",
+        into: "{language}: {target}",
+        sourceHint: "As it stands in messages, in the same case.",
+        readOnly: "Administrators of the group can change them.",
+        invalid: "A term has 1 to {most} characters on one line, and no link or mention.",
+        twice: "This term is there already for this language.",
+        noLanguage: "Choose a language.",
+        full: "There are {most} terms, and there can be no more. Remove one to add another.",
+    },
+    termFields: {
+        source: "Term",
+        target: "Always translated to",
     },
     problemsOfFields: {
         displayName: "This name cannot be used: it is empty, too long, or has characters that are not allowed.",

@@ -32,6 +32,7 @@ export class HeldThread {
     #isNew = true;
     #position;
     #marks;
+    #translated;
     /** Messages before those in memory that have changed and are not written yet, by number. */
     #older = new Map();
     #openedAt = Date.now();
@@ -53,12 +54,13 @@ export class HeldThread {
         if (!found || !found.marks && found.thread.membership?.state === "member") return undefined;
         this.#isNew = !storage.cache.isOnDisk;
         this.#saved = found.thread;
-        [this.#first, this.#hasEarlier, this.#position, this.#marks] = [found.first, found.hasEarlier, found.position, found.marks];
+        [this.#first, this.#hasEarlier] = [found.first, found.hasEarlier];
+        [this.#position, this.#marks, this.#translated] = [found.position, found.marks, found.translated];
         return found.thread;
     }
 
-    /** Where its streams go on: `{conversation, marks}`, each `[epoch, sequence]` or undefined. */
-    get positions() { return { conversation: this.#position, marks: this.#marks }; }
+    /** Where its streams go on: `{conversation, marks, translations}`, each `[epoch, sequence]` or undefined. */
+    get positions() { return { conversation: this.#position, marks: this.#marks, translations: this.#translated }; }
 
     /** The first number that the server is asked for changes of. */
     firstOf(state) { return state.first === undefined ? undefined : Math.min(state.first, this.#first ?? state.first); }
@@ -133,7 +135,7 @@ export class HeldThread {
         const changes = changesOf(this.#saved, state, this.#isNew);
         // Those that were read meanwhile are among the changes; of an earlier range nothing else is.
         changes.messages.push(...[...this.#older.values()].filter((one) => !(one.number >= state.first)));
-        const record = { ...recordOf(state), position: this.#position, marks: this.#marks, openedAt: this.#openedAt };
+        const record = { ...recordOf(state), position: this.#position, marks: this.#marks, translated: this.#translated, openedAt: this.#openedAt };
         [this.#saved, this.#isNew] = [state, false];
         this.#older.clear();
         const known = this.#first;
@@ -147,14 +149,18 @@ export class HeldThread {
         if (!written) this.#isNew = true;
     }
 
-    #notePositions() { this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks; }
+    #notePositions() {
+        this.#marks = realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks;
+        this.#translated = realtime.position(`translations:${this.#id}`)?.slice() ?? this.#translated;
+    }
 
     close() {
         this.save();
         const [thread, position] = [this.#current(), realtime.position(`conversation:${this.#id}`) ?? this.#position];
         remembered.delete(this.#id);
         if (storage.cache.isOnDisk || !thread.isLoaded || !position) return;
-        remembered.set(this.#id, { thread, position: [...position], marks: realtime.position(`marks:${this.#id}`)?.slice() ?? this.#marks });
+        this.#notePositions();
+        remembered.set(this.#id, { thread, position: [...position], marks: this.#marks, translated: this.#translated });
         if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value);
     }
 
@@ -164,7 +170,7 @@ export class HeldThread {
         this.#timer = undefined;
         remembered.delete(this.#id);
         this.noteSnapshot();
-        this.#position = this.#marks = undefined;
+        this.#position = this.#marks = this.#translated = undefined;
         storage.cache.forget(this.#id);
     }
 }

@@ -44,7 +44,12 @@ export function errorMessage(error, what) {
     return t(`deviceErrors.${error.name}_${devices.includes(what) ? what : "microphone"}`);
 }
 
-/** In English the server's own words come first; in another language those of the catalogue, by field, and then the server's. */
+/** Why the server could not do by itself what it was to do, `{type, detail}`: in English its own words, which say more. */
+export function failureMessage({ type, detail } = {}) {
+    return detail && type !== "consent_required" && locale().tag === "en" ? detail : problemText({ type: type ?? "internal", detail });
+}
+
+/** In English the server's own words come first; in another language those of the catalogue, by field or type, and then the server's. */
 function problemText({ type, field, detail }) {
     const isWorded = wordedByServer.includes(type) && detail;
     if (isWorded && locale().tag === "en") return detail;

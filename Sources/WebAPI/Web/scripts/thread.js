@@ -16,6 +16,7 @@ import { withPending } from "./state/pending.js";
 import { isClearing, withResult } from "./state/results.js";
 import * as state from "./state/thread.js";
 import { ThreadPages } from "./thread-pages.js";
+import { ThreadTranslations } from "./thread-translations.js";
 import { ThreadWrites } from "./thread-writes.js";
 import { watch } from "./watches.js";
 import { writers } from "./writers.js";
@@ -141,8 +142,9 @@ export class Thread extends ThreadWrites {
 
     /** Forgets what is far from the messages in the page, `{first, last}`, where too many are held: more than `limits` has. */
     bound(window, limits) {
-        const next = past.bounded(this.#known, window, limits);
-        if (next === this.#known) return;
+        const bounded = past.bounded(this.#known, window, limits);
+        if (bounded === this.#known) return;
+        const next = heldTranslations(bounded);
         this.#held.noteBounded(next);
         this.#set(next);
     }
@@ -184,7 +186,11 @@ export class Thread extends ThreadWrites {
         if (stream === this.#stream) {
             this.#hasFollowed = true;
             this.#held.noteSnapshot();
-            this.#set(state.applySnapshot(this.#known, data, { isNewEpoch }));
+            // A restored server has lost messages: their numbers are those of others that nobody has read yet.
+            if (isNewEpoch) this.#readUpTo = 0;
+            const [epoch] = realtime.position(stream) ?? [];
+            const keepsTranslations = realtime.position(`translations:${this.id}`)?.[0] === epoch;
+            this.#set(state.applySnapshot(this.#known, data, { isNewEpoch, keepsTranslations }));
         }
         if (stream === `marks:${this.id}`) this.#set(state.applyMarksSnapshot(this.#known, data, this.me));
     }
@@ -214,6 +220,7 @@ export class Thread extends ThreadWrites {
     /** The row of the list has the latest copy of the membership. */
     #handleRow() {
         const { spans, state: own } = inbox.row(this.id)?.membership ?? {};
+        this.translations.update();
         // They were added again, or an invitation was accepted here or elsewhere.
         if (this.#refusal && own === "member") this.#listenAgain();
         const next = spans?.length > 0 ? state.cleared(this.#known, spans) : this.#known;
@@ -236,6 +243,7 @@ export class Thread extends ThreadWrites {
     async #read(error) {
         this.#hasFollowed = true;
         this.#watches.splice(0).forEach((one) => one());
+        this.translations.update();
         realtime.unlisten(`marks:${this.id}`);
         const refusal = this.#refusal = { error, isRead: false };
         const conversation = this.id;
@@ -291,6 +299,7 @@ export class Thread extends ThreadWrites {
         if (this.outgoing.length > 0) outbox.noteStored(this.id, state.heldMessages(this.#known), this.me);
         this.#held.noteChange();
         this.#listenAsMember();
+        this.translations.update();
         this.#findPeople();
         this.#waitForExpiry();
         this.emit("change");

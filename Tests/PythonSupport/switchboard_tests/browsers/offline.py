@@ -29,15 +29,23 @@ indexedDB.databases().then((list) => Promise.all(list.map(({ name }) => count(na
 POSITIONS = """
 const [conversation, user, done] = arguments;
 const received = globalThis.switchboard.realtime.position(`conversation:${conversation}`) ?? null;
-indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } }) => {
+indexedDB.open(`cache.2.${user}`).onsuccess = ({ target: { result: database } }) => {
     const request = database.transaction("conversations").objectStore("conversations").get(conversation);
     request.onsuccess = () => { database.close(); done([received, request.result?.position ?? null]); };
+};
+"""
+# In which states the translations are that are written on the disk.
+TRANSLATIONS = """
+const [user, done] = arguments;
+indexedDB.open(`cache.2.${user}`).onsuccess = ({ target: { result: database } }) => {
+    const request = database.transaction("translations").objectStore("translations").getAll();
+    request.onsuccess = () => { database.close(); done(request.result.map((one) => one.status)); };
 };
 """
 # How many friends, and requests to become some, are written on the disk.
 FRIENDS = """
 const [user, done] = arguments;
-indexedDB.open(`cache.1.${user}`).onsuccess = ({ target: { result: database } }) => {
+indexedDB.open(`cache.2.${user}`).onsuccess = ({ target: { result: database } }) => {
     const request = database.transaction("values").objectStore("values").get("friends");
     request.onsuccess = () => { database.close(); done(Object.keys(request.result?.value.state ?? {}).length); };
 };
@@ -76,6 +84,12 @@ def is_saved(person: Person, conversation: str) -> None:
 
 def databases(person: Person) -> dict[str, Any]:
     found: dict[str, Any] = person.driver.execute_async_script(DATABASES)
+    return found
+
+
+def stored_translations(person: Person) -> list[str]:
+    """The states of the translations that are on the disk."""
+    found: list[str] = person.driver.execute_async_script(TRANSLATIONS, person.user)
     return found
 
 

@@ -10,7 +10,7 @@ import { emptyThread } from "./thread.js";
 const newestRange = ({ blocks, first }) => messagesIn(between(blocks, first ?? 0));
 
 /**
- * What has changed from one state to the next: `{messages, own, isReplaced, hasRoster}`. `isReplaced` says that `messages` are
+ * What has changed from one state to the next: `{messages, own, translations, isReplaced, hasRoster}`. `isReplaced` says that `messages` are
  * all there are: some are gone, or with `isNew` nothing is known of what is on disk.
  */
 export function changesOf(before, after, isNew = false) {
@@ -26,6 +26,7 @@ export function changesOf(before, after, isNew = false) {
         hasRoster: isReplaced || before.members !== after.members || before.people !== after.people,
         messages: isReplaced ? messages : messages.filter((one) => known.get(one.number) !== one),
         own: [...noted].map((number) => ownOf(after, number)),
+        translations: changedTranslations(before, after, isReplaced),
     };
 }
 
@@ -43,8 +44,8 @@ export const recordOf = ({ conversation, membership, moreMembers, first, last, h
     ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled });
 export const rosterOf = ({ members, people }) => ({ members, people });
 
-/** The thread of a record with some of its newest messages, from the number `first` on. */
-export function threadOf(record, roster, messages, own, first) {
+/** The thread of a record with some of its newest messages, from the number `first` on, and what stands beside them. */
+export function threadOf(record, roster, { messages, own, translations = [] }, first) {
     const { hidden, starred, listened, reacted, counters } = emptyThread();
     for (const one of own) {
         if (one.hidden) hidden[one.number] = true;
@@ -53,8 +54,9 @@ export function threadOf(record, roster, messages, own, first) {
         reacted[one.number] = one.reacted;
         counters[one.number] = one.counter;
     }
-    return { ...emptyThread(), isLoaded: true, ...recordOf(record), ...rosterOf(roster), hidden, starred, listened, reacted, counters,
-        blocks: withMessages(noBlocks, messages, (_, one) => one), first,
+    return { ...emptyThread(), isLoaded: true, ...restored(record), ...rosterOf(roster), hidden, starred, listened, reacted, counters,
+        blocks: withMessages(noBlocks, messages, (_, one) => one), first, translations: { ...noTranslations, language: record.language,
+            rows: Object.fromEntries(translations.filter((one) => one.language === record.language).map((one) => [one.number, one])) },
         hasEarlier: Boolean(record.hasEarlier) || first > record.first };
 }
 

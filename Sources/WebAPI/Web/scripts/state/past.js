@@ -2,7 +2,8 @@
 // ranges meet they are one again.
 
 import { between, countIn, outside } from "./blocks.js";
-import { applyOwn, heldMessages, shownNumbers, withCopies } from "./thread.js";
+import { mentionsUser } from "./mentions.js";
+import { heldMessages, shownNumbers, withCopies, withNotes } from "./thread.js";
 
 /** So many messages are held at most, in both ranges; where there are more, so many around what is in the page stay. */
 const MOST = 2_000;
@@ -12,14 +13,14 @@ const KEPT = 1_000;
 export function applyAround(thread, page) {
     if (!page.range) return thread;
     const [first, last] = page.range;
-    const held = applyOwn(withCopies(leftPast(thread), page.messages), page.own ?? []);
+    const held = withNotes(withCopies(leftPast(thread), page.messages), page);
     return met({ ...held, past: { first, last, hasEarlier: page.hasEarlier } }, page.hasLater);
 }
 
 /** The messages after the earlier range. A page that was asked for before the range changed is ignored. */
 export function applyLater(thread, page, after) {
     if (thread.past?.last !== after) return thread;
-    const held = applyOwn(withCopies(thread, page.messages), page.own ?? []);
+    const held = withNotes(withCopies(thread, page.messages), page);
     return met({ ...held, past: { ...thread.past, last: page.range?.[1] ?? after } }, page.hasLater);
 }
 

@@ -11,7 +11,8 @@ import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from
  * an earlier range of them, `{first, last, hasEarlier}`, while the user reads there: see past.js. `hidden` are the numbers
  * that the user has deleted for themselves, `reacted` the emoji of their reactions by number, `starred` and `listened` what
  * they have noted, `counters` how new that is, `read` the last that they have read, `delivered` and `shown` by user what others let be seen as received
- * and read, and `scheduled` how many messages wait for their time.
+ * and read, `scheduled` how many messages wait for their time, and `translations` those into the user's language: see
+ * translations.js.
  */
 export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, blocks: noBlocks, hidden: {}, reacted: {},
     starred: {}, listened: {}, counters: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
@@ -51,7 +52,7 @@ export function applyEarlier(thread, page, before) {
     if ((past ?? thread).first !== before) return thread;
     const range = { first: page.range?.[0] ?? before, hasEarlier: page.hasEarlier };
     const held = withCopies(thread, page.messages);
-    return applyOwn({ ...held, ...(past ? { past: { ...past, ...range } } : range) }, page.own ?? []);
+    return withNotes({ ...held, ...(past ? { past: { ...past, ...range } } : range) }, page);
 }
 
 /** One message: the result of a request, or a row. One outside of what is held is left for its page. */
@@ -66,6 +67,9 @@ export function withMessage(thread, message) {
 export function withCopies(thread, list) {
     return { ...thread, blocks: withMessages(thread.blocks, list, newer) };
 }
+
+/** With what stands beside the messages of a page: the user's notes, and translations where it was on disk. */
+export const withNotes = (thread, { own = [], translations = [] }) => applyTranslations(applyOwn(thread, own), translations);
 
 /** What the user has noted on messages: of two copies the newer one. Deleting for oneself is for ever. */
 export function applyOwn(thread, rows) {

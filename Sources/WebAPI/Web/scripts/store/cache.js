@@ -10,6 +10,7 @@ import { hasExpired, withoutContent } from "../state/disappearing.js";
 import { meeting, shrinking, threadOf } from "../state/held.js";
 import { isClearing, newerOwn, rowWithResult, storedResult } from "../state/results.js";
 import { newer } from "../state/thread.js";
+import { newerTranslation } from "../state/translations.js";
 
 const BOUND = 100_000;
 const LEAST_BOUND = 1_000;
@@ -21,6 +22,9 @@ const OPENED = 200;
 const LONGEST_READ = 5_000;
 /** How many writes may pass until messages are counted. */
 const COUNT_INTERVAL = 200;
+
+/** What has rows by the numbers of messages, and loses them with these. */
+const NUMBERED = ["messages", "own", "translations"];
 
 const messagesOf = (id, first = -Infinity, last = Infinity) => IDBKeyRange.bound([id, first], [id, last]);
 
@@ -90,38 +94,68 @@ export class Cache extends Emitter {
 
     // Threads
 
-    /** `{thread, first, hasEarlier, position, marks}` of a conversation, or undefined; `first` is what is on disk. */
+    /** `{thread, first, hasEarlier, position, marks, translated}` of a conversation, or undefined; `first` is what is on disk. */
     thread(id) {
-        return this.#read(["conversations", "rosters", "messages", "own"], async (stores) => {
+        return this.#read(["conversations", "rosters", ...NUMBERED], async (stores) => {
             const [record, roster] = [await stores.conversations.get(id), await stores.rosters.get(id)];
             if (!record || !roster) return undefined;
             const from = Math.max(record.first ?? 0, (record.last ?? 0) - this.#opened + 1);
-            const { messages, own } = await rowsOf(stores, id, from, Infinity);
-            const thread = threadOf(record, roster, messages, own, record.first === undefined ? undefined : from);
-            return { thread, first: record.first, hasEarlier: record.hasEarlier, position: record.position, marks: record.marks };
+            const rows = await rowsOf(stores, id, from, Infinity);
+            const thread = threadOf(record, roster, rows, record.first === undefined ? undefined : from);
+            const { first, hasEarlier, position, marks, translated } = record;
+            return { thread, first, hasEarlier, position, marks, translated };
         });
     }
 
     /** The messages from one number to another as a page, or undefined. */
     page(id, first, last) {
-        return this.#read(["messages", "own"], async (stores) => ({ ...await rowsOf(stores, id, first, last), range: [first, last] }));
+        return this.#read(NUMBERED, async (stores) => ({ ...await rowsOf(stores, id, first, last), range: [first, last] }));
+    }
+
+    /** The number of the first message of a conversation that was sent at a time or later; undefined if none is held. */
+    firstFrom(id, time) {
+        return this.#read(["conversations", "messages"], async ({ conversations, messages }) => {
+            const { first, last } = await conversations.get(id) ?? {};
+            if (first === undefined) return undefined;
+            const at = async (number) => (await messages.getAll(messagesOf(id, number), 1))[0];
+            let [low, high] = [first, last + 1];
+            // The order of the numbers is that of the times.
+            while (low < high) {
+                const middle = Math.floor((low + high) / 2);
+                const message = await at(middle);
+                if (message && Date.parse(message.sentAt) < time) low = message.number + 1; else high = middle;
+            }
+            const found = await at(low);
+            // After the range there are messages of responses alone.
+            return found && Date.parse(found.sentAt) >= time ? found.number : undefined;
+        });
     }
 
     /**
      * Writes what has changed of a thread: see changesOf. `known` is the first number that was on disk. Resolves to the record
      * that is there now, or undefined.
      */
-    saveThread(id, record, roster, { messages, own, isReplaced }, known) {
-        return this.#write(["conversations", "rosters", "messages", "own"], async (stores) => {
+    saveThread(id, record, roster, { messages, own, translations, isReplaced }, known) {
+        return this.#write(["conversations", "rosters", ...NUMBERED], async (stores) => {
             const stored = await stores.conversations.get(id);
             const { isOther, empty, record: next } = meeting(stored, record, { isReplaced, known });
             if (isOther) return undefined;
-            if (empty) for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id));
-            for (const message of messages) {
-                const older = empty ? undefined : await stores.messages.get([id, message.number]);
+            if (empty) for (const name of NUMBERED) stores[name].delete(messagesOf(id));
+            // What is newer than all that is there needs no look: while many come, that would take longer than they do. After the
+            // range there is only what responses had.
+            const last = empty ? -Infinity : stored?.last ?? -Infinity;
+            const after = empty ? [] : await stores.messages.getAllKeys(messagesOf(id, last + 1));
+            const numbers = new Set(after.map(([, number]) => number));
+            const isThere = ({ number }) => !empty && (number <= last || numbers.has(number));
+            const olders = await Promise.all(messages.map((one) => isThere(one) ? stores.messages.get([id, one.number]) : undefined));
+            for (const [index, message] of messages.entries()) {
+                const older = olders[index];
                 if (!older || older.version <= message.version) stores.messages.put({ ...message, conversation: id });
             }
             for (const one of own) stores.own.put({ ...one, conversation: id });
+            // Those of a tab that is ahead stay, whatever this one has begun anew.
+            if (translations) await saveTranslations(stores.translations, id, { ...translations, isReplaced: translations.isReplaced && Boolean(next) });
+            await removeOutdated(stores.translations, id, messages);
             if (next) stores.conversations.put({ ...next, id });
             if (next && roster) stores.rosters.put({ ...roster, id });
             return next ?? stored;
@@ -131,30 +165,34 @@ export class Cache extends Emitter {
     /** Writes what the result of an entry of the queue has changed, whether its conversation is open or not: see results.js. */
     saveResult(entry, result) {
         const id = entry.conversation;
-        return this.#write(["rows", "conversations", "messages", "own"], async (stores) => {
+        return this.#write(["rows", "conversations", ...NUMBERED], async (stores) => {
             const [row, record] = [await stores.rows.get(id), await stores.conversations.get(id)];
             if (row) stores.rows.put(rowWithResult(row, entry, result));
             if (!record) return;
             const next = storedResult(record, entry, result);
             stores.conversations.put(next.record);
-            if (isClearing(entry)) for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id, -Infinity, entry.params.upTo));
+            if (isClearing(entry)) for (const name of NUMBERED) stores[name].delete(messagesOf(id, -Infinity, entry.params.upTo));
             for (const one of next.messages) stores.messages.put({ ...newer(await stores.messages.get([id, one.number]), one), conversation: id });
             for (const one of next.own) stores.own.put({ ...newerOwn(await stores.own.get([id, one.number]), one), conversation: id });
+            await removeOutdated(stores.translations, id, next.messages);
         });
     }
 
     forget(id) {
-        return this.#write(["conversations", "rosters", "messages", "own"], (stores) => {
-            for (const name of ["messages", "own"]) stores[name].delete(messagesOf(id));
+        return this.#write(["conversations", "rosters", ...NUMBERED], (stores) => {
+            for (const name of NUMBERED) stores[name].delete(messagesOf(id));
             for (const name of ["conversations", "rosters"]) stores[name].delete(id);
         });
     }
+
+    /** The people of conversations that are held, by id, for each of so many conversations. */
+    async people(most = 200) { return (await this.#read(["rosters"], ({ rosters }) => rosters.getAll(undefined, most)) ?? []).map((one) => one.people ?? {}); }
 
     /** Calls `visit(messages, own, people)` for all conversations that are held, one after the other. */
     async visit(visit) {
         const ids = await this.#read(["conversations"], ({ conversations }) => conversations.getAllKeys()) ?? [];
         for (const id of ids) {
-            const found = await this.#read(["messages", "own", "rosters"],
+            const found = await this.#read([...NUMBERED, "rosters"],
                 async (stores) => ({ ...await rowsOf(stores, id, -Infinity, Infinity), roster: await stores.rosters.get(id) }));
             if (found) visit(found.messages, found.own, found.roster?.people ?? {});
         }
@@ -162,9 +200,12 @@ export class Cache extends Emitter {
 
     /** Removes what has expired by a time, in milliseconds: it may not be seen on the disk either. */
     removeExpired(now) {
-        return this.#write(["messages", "rows"], async ({ messages, rows }) => {
+        return this.#write(["messages", "translations", "rows"], async ({ messages, translations, rows }) => {
             const due = await messages.index("expiresAt").getAll(IDBKeyRange.upperBound(new Date(now).toISOString()));
-            for (const { expiresAt, ...one } of due) messages.put({ ...withoutContent(one), deletedAt: one.deletedAt ?? expiresAt });
+            for (const { expiresAt, ...one } of due) {
+                messages.put({ ...withoutContent(one), deletedAt: one.deletedAt ?? expiresAt });
+                translations.delete([one.conversation, one.number]);
+            }
             for (const row of await rows.getAll()) {
                 if (row.lastMessage?.text === undefined || !hasExpired(row.lastMessage, now)) continue;
                 rows.put({ ...row, lastMessage: { ...withoutContent(row.lastMessage), deletedAt: row.lastMessage.expiresAt } });
@@ -187,9 +228,9 @@ export class Cache extends Emitter {
 
     async #shrink() {
         if (!this.#database) return;
-        await this.#database.write(["conversations", "messages", "own"], async ({ conversations, messages, own }) => {
+        await this.#database.write(["conversations", ...NUMBERED], async ({ conversations, ...numbered }) => {
             for (const { id, first } of shrinking(await conversations.getAll(), this.#bound, KEPT)) {
-                for (const store of [messages, own]) store.delete(messagesOf(id, -Infinity, first - 1));
+                for (const name of NUMBERED) numbered[name].delete(messagesOf(id, -Infinity, first - 1));
                 conversations.put({ ...await conversations.get(id), first, hasEarlier: true });
             }
         });
@@ -238,8 +279,25 @@ export class Cache extends Emitter {
     }
 }
 
-async function rowsOf({ messages, own }, id, first, last) {
+async function rowsOf(stores, id, first, last) {
     const range = messagesOf(id, first, last);
-    const [found, noted] = [await messages.getAll(range), await own.getAll(range)];
-    return { messages: found, own: noted };
+    const [messages, own, translations] = await Promise.all(NUMBERED.map((name) => stores[name].getAll(range)));
+    return { messages, own, translations };
+}
+
+async function saveTranslations(store, id, { isReplaced, put, gone }) {
+    if (isReplaced) store.delete(messagesOf(id));
+    for (const one of put) {
+        const known = isReplaced ? undefined : await store.get([id, one.number]);
+        if (known?.language !== one.language || newerTranslation(known, one) === one) store.put({ ...one, conversation: id });
+    }
+    for (const one of gone) if ((await store.get([id, one.number]))?.of <= one.of) store.delete([id, one.number]);
+}
+
+/** Those of texts that have changed or are gone, also where they are on disk alone. */
+async function removeOutdated(store, id, messages) {
+    for (const { number, textVersion, deletedAt } of messages.filter((one) => one.deletedAt || one.editedAt)) {
+        const known = await store.get([id, number]);
+        if (known && (deletedAt || known.of < textVersion)) store.delete([id, number]);
+    }
 }

@@ -14,11 +14,15 @@ let transcriptionSupport;
 /** Whether the server can transcribe. */
 export const hasTranscription = () => transcriptionSupport ??= serverInfo().then((info) => info.transcribes, () => { transcriptionSupport = undefined; return false; });
 
+/** By which a translation finds what it is of. */
+const keyOf = ({ user, source, startedAt }) => [user, source, startedAt].join(" ");
+
 export class CaptionsView {
     node;
     #call;
     #lines;
     #error;
+    #translate;
     #unsubscribe;
 
     constructor(call) {
@@ -43,7 +47,9 @@ export class CaptionsView {
         const last = this.#lines.lastElementChild;
         const words = last?.querySelector(".caption-words");
         if (last?.dataset.user === user && words.textContent.length + text.length < MAX_LINE_LENGTH) words.textContent += ` ${text}`;
-        else this.#add(user, text, language);
+        else this.#add(caption);
+        const line = this.#lines.lastElementChild;
+        line.captions.add(keyOf(caption));
         while (this.#lines.children.length > MAX_LINES) this.#lines.firstElementChild.remove();
         this.#removeLater(line);
     }

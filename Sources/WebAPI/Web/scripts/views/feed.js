@@ -126,6 +126,7 @@ export class Feed {
         this.#fill();
         this.#drawNewest();
         this.#thread.bound(this.#window);
+        this.#thread.translations.demand(items.map((item) => item.message).reverse());
     }
 
     /** Shows a message, wherever it is, and points to it. Resolves to whether it may be seen. */

@@ -14,6 +14,7 @@ import { attempt } from "./attempt.js";
 import { pickConversations } from "./conversation-picker.js";
 import { ask } from "./dialogs.js";
 import { lineOf } from "./message.js";
+import { translate } from "./message-translation.js";
 
 const entry = new HistoryEntry("selection");
 
@@ -27,6 +28,7 @@ export function messageSelection(thread, onchange) {
     const item = (action, name, label, work) => button({ name, label, class: "quiet", data: { action }, onclick: work });
     const buttons = {
         copy: item("copy-selected", "copy", t("common.copy"), () => copy()),
+        translate: item("translate-selected", "globe", t("menu.translate"), () => translateAll()),
         forward: item("forward-selected", "forward", t("menu.forward"), () => forward()),
         star: item("star-selected", "star", t("menu.star"), () => star(true)),
         unstar: item("unstar-selected", "star", t("menu.removeStar"), () => star(false)),
@@ -44,6 +46,7 @@ export function messageSelection(thread, onchange) {
         const may = chosen.actionsFor(messages(), thread.state, thread.me);
         for (const name of ["copy", "forward", "delete"]) buttons[name].disabled = !may[name];
         buttons.forward.title = may.forward || !may.copy ? "" : t("selection.onlyTexts");
+        buttons.translate.hidden = !messages().some((one) => thread.translations.isOffered(one));
         const focused = document.activeElement;
         buttons.unstar.hidden = !may.unstar;
         buttons.star.hidden = may.unstar;
@@ -101,6 +104,10 @@ export function messageSelection(thread, onchange) {
         if (!ids || forwarded.length === 0) return;
         for (const id of ids) for (const { number } of forwarded) outbox.send(id, { forward: { conversation: thread.id, number } });
         toast(t("menu.forwarded", { count: ids.length }));
+        end();
+    };
+    const translateAll = () => {
+        translate(thread, messages().filter((one) => thread.translations.isOffered(one)));
         end();
     };
     const star = (isOn) => {

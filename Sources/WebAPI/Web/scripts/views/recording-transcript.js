@@ -4,7 +4,7 @@ import { authorized, serverInfo } from "../api.js";
 import { credentials } from "../credentials.js";
 import { announce, busy, button, h, toast } from "../dom.js";
 import { t } from "../language/texts.js";
-import { errorMessage } from "../problems.js";
+import { errorMessage, failureMessage } from "../problems.js";
 import { realtime } from "../realtime.js";
 import { request } from "../requests.js";
 import { clockText } from "../format.js";
@@ -44,7 +44,7 @@ export function recordingTranscript(recording, { name, listen }) {
         const isEmpty = status === "complete" && segments.length === 0;
         const missing = segments.length > 0 ? t("transcript.missing") : t("transcript.none");
         const message = { pending: t("transcript.pending"), complete: isEmpty && t("transcript.noSpeech"),
-            failed: `${missing} ${failure?.detail ?? ""}` }[status];
+            failed: `${missing} ${failureMessage(failure)}` }[status];
         redraw(node, [
             message && h("p", { class: "hint", role: "status" }, message),
             status === "failed" && failure?.mayRetry && transcribeButton(t("common.tryAgain")),

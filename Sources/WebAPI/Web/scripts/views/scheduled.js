@@ -3,6 +3,7 @@
 import { button, h, icon, toast } from "../dom.js";
 import { randomID } from "../identity.js";
 import { t } from "../language/texts.js";
+import { failureMessage } from "../problems.js";
 import { request } from "../requests.js";
 import { whenText } from "../format.js";
 import { laterChoices, localText } from "../state/later.js";
@@ -92,7 +93,7 @@ async function showScheduled(thread) {
     };
     const row = (one) => h("li", { class: "row scheduled-row", data: { scheduled: one.clientID } },
         h("div", { class: "name" }, h("span", { class: "text", dir: "auto" }, visible(decoded(one.text, nameOf).text)),
-            h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? t("scheduled.notSent", { reason: one.failure.detail }) : whenText(one.sendAt))),
+            h("span", { class: one.failure ? "state alarm" : "state" }, one.failure ? t("scheduled.notSent", { reason: failureMessage(one.failure) }) : whenText(one.sendAt))),
         h("div", { class: "pair" },
             button({ name: "edit", label: t("scheduled.changeText"), bare: true, class: "round quiet", data: { action: "change-text" }, onclick: async () => {
                 const text = await askLines(t("scheduled.changeMessage"), one, nameOf);

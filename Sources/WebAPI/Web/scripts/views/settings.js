@@ -16,6 +16,7 @@ import { ask } from "./dialogs.js";
 import { redraw } from "./keyed.js";
 import { appearanceSection } from "./settings-appearance.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
+import { languagesSection } from "./settings-languages.js";
 import { report, section } from "./settings-section.js";
 import { shortcutList } from "./shortcuts.js";
 
@@ -24,7 +25,7 @@ export function settingsPage(_, name) {
     const [devices, blocked] = [devicesSection(), blockedSection()];
     const page = {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devicesSection(), blockedSection(), passwordSection(),
+            profileSection(), languagesSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devices.node, blocked.node, passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
         opened() { if (heading) goTo(heading); },
         close() {

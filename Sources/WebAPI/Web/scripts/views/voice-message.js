@@ -3,8 +3,9 @@
 import { busy, button, h, icon, toast } from "../dom.js";
 import { clockText, firstName, numberText } from "../format.js";
 import { t } from "../language/texts.js";
-import { Player } from "../player.js";
-import { errorMessage } from "../problems.js";
+import { changeSpeed, Player, speed } from "../player.js";
+import { preferences } from "../preferences.js";
+import { errorMessage, failureMessage } from "../problems.js";
 import { redraw } from "./keyed.js";
 import { waveform } from "./waveform.js";
 
@@ -43,8 +44,8 @@ export function voiceSound(thread, message) {
         if (!transcript) return;
         transcriptNode.dataset.status = transcript.status;
         const { status, text, failure } = transcript;
-        const shownText = { pending: t("transcript.pending"), complete: text || t("transcript.noSpeech"), failed: failure?.detail }[status];
-        redraw(transcriptNode, h("p", { lang: transcript.language, dir: "auto" }, shownText), failure?.mayRetry && again);
+        const shownText = { pending: t("transcript.pending"), complete: text || t("transcript.noSpeech"), failed: failureMessage(failure) }[status];
+        redraw(transcriptNode, h("p", { lang: language?.code ?? transcript.language, dir: "auto" }, shownText), failure?.mayRetry && again);
     };
 
     let wasPlaying = false;
