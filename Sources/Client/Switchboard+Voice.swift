@@ -34,6 +34,18 @@ extension Switchboard {
         }
     }
 
+    /// Writes down what the user says, such as for the text of a message. The server keeps neither the sound nor the words.
+    ///
+    /// - Parameters:
+    ///   - sound: The content of a file with Opus in Ogg or WebM, of at most two minutes and 2 MiB.
+    ///   - language: Which is spoken, as a BCP 47 tag; nil if the server is to know.
+    /// - Throws: ``Problem/Kind/providerNotConfigured`` where ``ServerDescription/transcribes`` is false,
+    ///   ``Problem/Kind/consentRequired`` if the user or the server does not allow it, and ``Problem/Kind/providerFailed``.
+    public func dictate(_ sound: Data, language: String? = nil) async throws -> Dictation {
+        let token = try await credentials.accessToken()
+        return try await rest.dictate(sound, language: language, token: token.text)
+    }
+
     /// Discards a file that was not sent.
     public func discardVoice(_ file: VoiceFile) async throws {
         let _: Nothing = try await realtime.request("voice.discard", ["file": file.id])
@@ -77,12 +89,24 @@ extension RESTClient {
 
     /// Uploads a sound, once; a repetition with the same id has the same file.
     func uploadVoice(_ sound: Data, as clientID: MessageClientID, token: String) async throws -> VoiceFile {
-        // The EBML header of WebM (RFC 8794 section 11.2.1).
-        let type = sound.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) ? "audio/webm" : "audio/ogg"
         let response = try await exchange(
-            .POST, "/v1/voice-files?clientID=\(clientID)", token: token, body: (type, Array(sound)),
+            .POST, "/v1/voice-files?clientID=\(clientID)", token: token, body: (Self.type(of: sound), Array(sound)),
             timeout: .seconds(Self.voiceSeconds))
         return try JSON.decode(Upload.self, from: response).file
+    }
+
+    func dictate(_ sound: Data, language: String?, token: String) async throws -> Dictation {
+        let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-"))
+        let query = language?.addingPercentEncoding(withAllowedCharacters: allowed).map { "?language=\($0)" }
+        let response = try await exchange(
+            .POST, "/v1/dictation\(query ?? "")", token: token, body: (Self.type(of: sound), Array(sound)),
+            timeout: .seconds(Self.voiceSeconds))
+        return try JSON.decode(Dictation.self, from: response)
+    }
+
+    /// By the EBML header of WebM (RFC 8794 section 11.2.1).
+    private static func type(of sound: Data) -> String {
+        sound.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) ? "audio/webm" : "audio/ogg"
     }
 }
 

@@ -2,6 +2,7 @@
 
 import pytest
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.chats import API
 from switchboard_tests.browsers.pages import WORDS, connect, only_the_second_speaks
 
 pytestmark = pytest.mark.alone
@@ -64,7 +65,44 @@ def test_captions_appear_on_the_pages_of_the_others(three, listener, pictures):
     for person in three:
         person.gone("#captions:not([hidden])")
         person.gone("#call-captioned:not([hidden])")
-        assert person.find("[data-action=captions]").get_attribute("aria-label") == "Turn captions on (C)"
+        assert person.attribute("[data-action=captions]", "aria-label") == "Turn captions on (C)"
+        person.hang_up()
+
+
+def test_captions_in_the_readers_language(three, listener, pictures):
+    """Cem reads Portuguese, and has what Ben says in it, under the words themselves."""
+    ann, ben, cem = three
+    API(cem).ask("PATCH", "/v1/me", {"languages": ["pt-BR"], "translation": {"mode": "automatic"}})
+    mode = "return globalThis.switchboard.credentials.user.translation?.mode"
+    cem.browser.wait("the profile", lambda: cem.driver.execute_script(mode) == "automatic")
+    only_the_second_speaks(three)
+    ann.control("captions")
+    cem.says("#call-captioned", "Ann Abel turned captions on")
+    reads(cem, ben)
+    button = "[data-action=translate-captions]"
+    assert cem.find(f"{button}[aria-pressed=true]").text == "In Brazilian Portuguese"
+    shown = cem.find(".caption .caption-words + .caption-translation")
+    assert shown.get_attribute("lang") == "pt-BR" and shown.get_attribute("dir") == "auto"
+    cem.browser.wait("words in Portuguese", lambda: any(
+        set(one.text.lower().replace(",", " ").split()) & {"um", "dois", "três", "quatro", "cinco", "seis"}
+        for one in cem.all(".caption-translation")
+    ))  # fmt: skip
+    pictures(cem.browser, "captions-translated")
+    cem.browser.resize(PHONE)
+    cem.find(".caption-translation")
+    pictures(cem.browser, "phone-captions-translated")
+    cem.browser.resize(DESK)
+    # Ann has not asked for any.
+    assert not ann.all(".caption-translation")
+    # It can be turned off for this call, and on again.
+    cem.click(button)
+    cem.find(f"{button}[aria-pressed=false]")
+    cem.gone(".caption-translation")
+    reads(cem, ben)
+    assert not cem.all(".caption-translation")
+    cem.click(button)
+    cem.find(".caption-translation")
+    for person in three:
         person.hang_up()
 
 

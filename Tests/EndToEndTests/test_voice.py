@@ -200,6 +200,26 @@ def test_without_webrtc_a_recorded_file_is_uploaded(ann, ben, server):
     assert "Implausibly low preskip" in opusinfo(file, known="Implausibly low preskip")
 
 
+@pytest.mark.parametrize("missing", ["MediaRecorder", "RTCPeerConnection"])
+def test_what_is_said_is_written_down_instead(ann, ben, server, missing, pictures):
+    """Recorded on the server and in the browser: neither keeps it."""
+    ben.driver.refresh()
+    open_messages(ben, ann)
+    remove_api(ben, missing)
+    there = lambda: {path.name for path in (pathlib.Path(server.directory) / "data/media").iterdir()}
+    before = there()
+    record(ben)
+    pictures(ben.browser, f"voice-dictation-{missing}")
+    ben.click("[data-action=dictate]")
+    words = ben.browser.wait(
+        "the words", lambda: ben.driver.execute_script("return document.querySelector('#write').value"))
+    assert len(set(WORDS.split()) & set(words.split())) >= 3, words
+    assert ben.driver.execute_script("return document.activeElement.id") == "write"
+    ben.browser.wait("the file to go", lambda: there() == before)
+    assert not ben.all("#messages .voice")
+    ben.find("#write").clear()
+
+
 def test_a_recording_may_be_cancelled(ann, ben, server):
     open_messages(ben, ann)
     there = lambda: {path.name for path in (pathlib.Path(server.directory) / "data/media").iterdir()}

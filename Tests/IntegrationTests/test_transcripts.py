@@ -7,14 +7,16 @@ import base64
 import http.server
 import stat
 import threading
+from typing import Any
 
 import numpy
 import pytest
 from switchboard_tests.audio_files import RATE, encode, tone
 from switchboard_tests.endpoint import Endpoint
-from switchboard_tests.scripted_recogniser import COMMAND, utterance
-from switchboard_tests.transcription import WORDS, Liar, Webhook, serving, transcript
+from switchboard_tests.scripted_recogniser import utterance
+from switchboard_tests.transcription import WORDS, Liar, Picky, Webhook, endpoint_of, serving, transcript
 from switchboard_tests.voice_messages import conversation, sent
+from switchboard_tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +24,6 @@ def speech() -> numpy.ndarray:
     """The words with a pause before and behind them."""
     pause = numpy.zeros(RATE, numpy.int16)
     return numpy.concatenate([pause, utterance(WORDS), pause])
-
-
-@pytest.fixture(scope="module")
-def listener(make_server):
-    server = make_server(COMMAND)
-    yield server
-    server.stop()
 
 
 @pytest.mark.parametrize(("type", "format"), [("audio/ogg", "ogg"), ("audio/webm", "webm")])
@@ -105,6 +100,7 @@ def test_provider_failures_are_reported_and_retried(make_server, speech, liar):
                 "model": "tiny",
                 "apiKey": "sk-secret",
                 "timeoutSeconds": 2,
+                "hosted": "false",
             }
         }
     )
@@ -138,7 +134,7 @@ def test_a_webhook_is_signed_and_repeated_with_its_id(make_server, speech):
             {
                 "transcription": {
                     "provider": "webhook", "url": f"http://127.0.0.1:{receiver.server_port}/hook",
-                    "webhookSecret": receiver.secret, "allowPrivateAddresses": True,
+                    "webhookSecret": receiver.secret, "allowPrivateAddresses": True, "hosted": "false",
                 }
             }
         )
@@ -151,6 +147,51 @@ def test_a_webhook_is_signed_and_repeated_with_its_id(make_server, speech):
     # The request that met a busy webhook came again as itself, and all came over one connection.
     assert receiver.ids[0] == receiver.ids[1]
     assert len(set(receiver.ports)) == 1
+
+
+def test_a_hosted_service_gets_what_the_conversation_and_the_author_allow(make_server, speech):
+    with serving(Picky) as hosted:
+        hosted.successes_left = 1_000
+        settings = endpoint_of(hosted)
+        del settings["transcription"]["hosted"]
+        settings["transcription"]["timeoutSeconds"] = 60
+        server = make_server(settings)
+        alice, bob = server.users(2)
+        id = conversation(alice, bob)
+
+        def refused(message: dict[str, Any]) -> None:
+            assert "transcript" not in message
+            problem = bob.post(message["path"] + "/transcript")
+            assert problem.status_code == 403, problem.text
+            assert problem.json()["type"] == "consent_required" and problem.json()["field"] == "number"
+
+        first = sent(alice, bob, encode(speech))
+        refused(first)
+        # Of two people the lower level holds.
+        alice.request("PATCH", "/v1/me", {"intelligence": "translate"})
+        refused(sent(alice, bob, encode(speech)))
+        assert hosted.requests == 0
+        allowed = bob.request("PATCH", f"/v1/conversations/{id}/members/me", {"intelligence": "translate"})
+        assert allowed.status_code == 200, allowed.text
+        assert transcript(bob, sent(alice, bob, encode(speech)), "complete", "failed")["text"] == "well"
+        # What was sent before is transcribed if somebody asks for it now.
+        bob.post(first["path"] + "/transcript")
+        assert transcript(bob, first, "complete", "failed")["text"] == "well"
+
+        # What waits is not given away when it is allowed no more.
+        before = hosted.requests
+        (hosted.successes_left, hosted.mode) = (0, "hang")
+        # Of the same sound a transcript is known.
+        waiting = [sent(alice, bob, encode((speech * (1 - count / 20)).astype(speech.dtype))) for count in range(1, 8)]
+        eventually(lambda: hosted.requests > before)
+        alice.request("PATCH", "/v1/me", {"intelligence": "local"})
+        hosted.mode, hosted.successes_left = "well", 1_000
+        hosted.release.set()
+        # Four are decoded at a time.
+        for message in waiting[4:]:
+            found = transcript(bob, message, "complete", "failed")
+            assert found["failure"]["type"] == "consent_required" and found["failure"]["mayRetry"], found
+        server.stop()
 
 
 def test_a_program_that_is_not_there_is_a_clear_failure(make_server, speech, tmp_path):

@@ -91,9 +91,11 @@ import Testing
     @Test(arguments: StreamPattern.allCases)
     func patternsAreThoseOfStreamNames(pattern: StreamPattern) throws {
         let identifier = "00000000-0000-7000-8000-000000000001"
-        let parts = pattern.template.split(separator: ":").map { $0.hasPrefix("{") ? identifier : String($0) }
+        let parts = pattern.template.split(separator: ":").map { part in
+            part == "{language}" ? "pt-BR" : part.hasPrefix("{") ? identifier : String(part)
+        }
         let stream = try #require(StreamName(parts.joined(separator: ":")))
-        #expect(StreamPattern(stream) == pattern)
+        #expect(StreamPattern(stream) == pattern && stream.text == parts.joined(separator: ":"))
         #expect(stream.kind == pattern.kind)
         #expect((pattern.kind == .log) == !pattern.changes.isEmpty)
         #expect((pattern.kind == .keyed) == !pattern.rows.isEmpty)

@@ -159,6 +159,16 @@ struct SwitchboardClientScenarios {
         let gone = try await mine.sendVoice(unsent)
         #expect(await problem(of: gone, in: mine)?.field == "file")
         for id in [refused, gone] { try await mine.discard(id) }
+        // This server has nothing that transcribes.
+        await #expect {
+            _ = try await ann.dictate(file, language: "en")
+        } throws: { error in
+            if case .refused(let problem)? = error as? SwitchboardError {
+                problem.kind == .providerNotConfigured
+            } else {
+                false
+            }
+        }
         // What is held can be deleted.
         _ = await state(of: mine) { $0.messages.last?.id == received.id }
         try await mine.delete(received.id)

@@ -106,8 +106,8 @@ private struct ScheduledRun {
         case .deliver(let stream, .changes(let changes)): for change in changes { saw(change, of: stream) }
         case .deliver(let stream, .closed(let error)): violations.append("\(stream) closed: \(error)")
         case .stopped(let error): violations.append("stopped: \(error)")
-        case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption), .deliver(_, .rows),
-            .deliver(_, .listening), .deliver(_, .typing):
+        case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption), .deliver(_, .captionTranslation),
+            .deliver(_, .rows), .deliver(_, .listening), .deliver(_, .typing), .deliver(_, .run):
             break
         }
     }

@@ -65,6 +65,26 @@ struct CaptionTests {
         #expect(received.allSatisfy { $0.language == "en" })
     }
 
+    /// Whoever speaks may change their mind at any time.
+    @Test("what is not allowed is neither transcribed nor emitted") func consent() async {
+        let provider = Measuring()
+        let captions = LiveCaptions(TranscriptionQueue(provider), language: "en")
+        captions.feed(syllables(3))
+        captions.finish()
+        var asked = 0
+        var received: [LiveCaptions.Caption] = []
+        // Before the first and after it, before the second; and before the third, which was on its way by then.
+        let allowed = [true, true, false, true, false]
+        await captions.run(
+            isAllowed: {
+                defer { asked += 1 }
+                return allowed[asked]
+            }
+        ) { if case .caption(let caption) = $0 { received.append(caption) } }
+        #expect(received.count == 1 && asked == 5)
+        #expect(captions.stats.captions == 1)
+    }
+
     @Test("failures are reported, and later utterances are transcribed") func failing() async {
         let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .invalidResponse("none"))))
         captions.feed(syllables(2))

@@ -111,6 +111,30 @@ public struct Caption: Hashable, Sendable, Codable {
     public var language: String?
 }
 
+/// A caption in another language. Show it beside the caption with the same ``user``, ``source`` and ``startedAt``.
+public struct CaptionTranslation: Hashable, Sendable, Codable {
+    /// Who said it.
+    public var user: UserID
+    /// The source: "microphone", "camera" or "screen".
+    public var source: String
+    /// When the utterance began.
+    public var startedAt: Date
+    /// The language into which it is, as a BCP 47 tag.
+    public var language: String
+    /// The language that was spoken; nil if nobody knows it.
+    public var from: String?
+    /// Done, failed or unavailable.
+    public var status: Translation.Status
+    /// Why there is none.
+    public var reason: Translation.Reason?
+    /// The translated text.
+    public var text: String?
+    /// What made it, such as "apertium".
+    public var engine: String?
+    /// How it was made.
+    public var kind: Translation.Kind?
+}
+
 /// Why a call ended, or why a participant is no longer in it. Newer servers may have more reasons.
 public struct EndReason: RawRepresentable, Hashable, Sendable, Codable {
     /// The reason as it stands in JSON.

@@ -57,7 +57,7 @@ struct CallBook: Sendable {
         case .snapshot(.signals(let entries), _): mailboxEvents(entries, of: stream, isWhole: true)
         case .snapshot(.presence, _), .snapshot(.conversation, _), .snapshot(.inbox, _), .snapshot(.marks, _),
             .snapshot(.translations, _), .snapshot(.unknown, _),
-            .presence, .rows, .listening, .typing:
+            .presence, .rows, .listening, .typing, .captionTranslation:
             []
         case .caption(let caption): StreamName.call(of: stream).map { [.captions($0, [caption])] } ?? []
         case .changes(let changes):

@@ -20,7 +20,7 @@ public final class LiveCall: Sendable, Identifiable {
     /// The buffer of signals per reader, and the number of signals kept for late readers.
     private static let signalLimit = 1_024
     /// The buffer of captions per reader.
-    private static let captionLimit = 64
+    static let captionLimit = 64
 
     /// The call's id.
     public let id: CallID
@@ -69,6 +69,18 @@ public final class LiveCall: Sendable, Identifiable {
         let stream = captionBroadcast.subscribe()
         if state.withLock({ $0.isOver }) { captionBroadcast.finish() }
         return stream
+    }
+
+    /// The captions from now on in another language, each after the caption itself (``captions``), which has the same
+    /// ``Caption/user``, ``Caption/source`` and ``Caption/startedAt``. There is none of a caption in that language.
+    ///
+    /// An endpoint has captions in one other language: asking for another one ends the sequence of the one before, as the
+    /// end of the call and leaving it do. It ends at once if this endpoint is not in the call, or if the server translates
+    /// nothing. A reader who falls 64 captions behind misses the oldest.
+    ///
+    /// - Parameter language: as a BCP 47 tag with a region only where it matters, such as "pt" or "pt-BR".
+    public func captionTranslations(into language: String) async -> AsyncStream<CaptionTranslation> {
+        await endpoint.captionTranslations(of: id, into: language)
     }
 
     /// The signals to this endpoint, from the first one of the call, each once and in order. Ends with the call. A

@@ -35,7 +35,8 @@ struct FriendBook: Sendable {
                 }
             }
             return hasChanged
-        case .snapshot, .rows, .listening, .presence, .caption, .typing, .closed: return false
+        case .snapshot, .rows, .listening, .presence, .caption, .captionTranslation, .typing, .run, .closed:
+            return false
         }
     }
 }

@@ -25,7 +25,15 @@ extension RealtimeEndpoint {
             lastPresence[user] = presence
             presences[user]?.send(presence)
         case .closed: presences.removeValue(forKey: user)?.finish()
-        case .snapshot, .changes, .rows, .listening, .caption, .typing: break
+        case .snapshot, .changes, .rows, .listening, .caption, .captionTranslation, .typing: break
+        }
+    }
+
+    func deliver(_ delivery: EndpointMachine.Delivery, ofCaptionTranslations stream: String) {
+        switch delivery {
+        case .captionTranslation(let translation): captionTranslations[stream]?.send(translation)
+        case .closed: captionTranslations.removeValue(forKey: stream)?.finish()
+        case .snapshot, .changes, .rows, .listening, .presence, .caption, .typing: break
         }
     }
 
@@ -75,6 +83,8 @@ extension RealtimeEndpoint {
         book = CallBook()
         for presence in presences.values { presence.finish() }
         presences = [:]
+        for translations in captionTranslations.values { translations.finish() }
+        captionTranslations = [:]
         if case .disconnected(code: 4004, _) = error { eraseStore() }
         guard error == .closed else { return }
         closeStore()

@@ -31,6 +31,8 @@ actor RealtimeEndpoint {
     let connections = Broadcast<Bool>(limit: 8)
     var isConnected = false
     var presences: [UserID: Broadcast<Presence>] = [:]
+    /// By their streams.
+    var captionTranslations: [String: Broadcast<CaptionTranslation>] = [:]
     var lastPresence: [UserID: Presence] = [:]
     var messaging = MessagingState()
     /// Whose access token the connection was opened with.
@@ -146,6 +148,26 @@ extension RealtimeEndpoint {
         presences[user] = nil
         lastPresence[user] = nil
         act { $0.unlisten(StreamName.presence(user), into: &$1) }
+    }
+
+    func captionTranslations(of call: CallID, into language: String) -> AsyncStream<CaptionTranslation> {
+        start()
+        let stream = StreamName.captions(call, into: language)
+        let broadcast = captionTranslations[stream] ?? Broadcast<CaptionTranslation>(limit: LiveCall.captionLimit)
+        if captionTranslations[stream] == nil {
+            captionTranslations[stream] = broadcast
+            broadcast.onNoListeners { [weak self] in
+                Task { [weak self] in await self?.forgetCaptionTranslations(of: stream) }
+            }
+            act { $0.listen(stream, into: &$1) }
+        }
+        return broadcast.subscribe()
+    }
+
+    func forgetCaptionTranslations(of stream: String) {
+        guard captionTranslations[stream]?.hasNoListeners == true else { return }
+        captionTranslations[stream] = nil
+        act { $0.unlisten(stream, into: &$1) }
     }
 
     func submit(_ name: String, params: [UInt8]) async throws -> [UInt8] {

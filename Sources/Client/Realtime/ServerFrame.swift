@@ -10,6 +10,7 @@ enum ServerFrame: Sendable {
     case rows(stream: String, StreamRows)
     case presence(stream: String, Presence)
     case caption(stream: String, Caption)
+    case captionTranslation(stream: String, CaptionTranslation)
     case typing(stream: String, TypingEvent)
     case reset(stream: String, reason: String)
     case heartbeat

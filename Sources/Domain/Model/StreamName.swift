@@ -21,11 +21,16 @@ package enum StreamName: Hashable, Sendable {
     case presence(UserID)
     /// The captions of a call, for its joined participants: `captions:<call>`.
     case captions(CallID)
+    /// The same in another language: `captions:<call>:<language>`.
+    case captionTranslations(CallID, language: String)
     /// One conversation, its members and messages: `conversation:<conversation>`.
     case conversation(ConversationID)
     /// How far the members of a conversation have read it, and what the user has noted on its messages:
     /// `marks:<conversation>`.
     case marks(ConversationID)
+    /// Translations of a conversation's messages, into the language in which the user reads there:
+    /// `translations:<conversation>`.
+    case translations(ConversationID)
     /// Who is writing in a conversation: `typing:<conversation>`.
     case typing(ConversationID)
     /// The list of one user's conversations: `inbox:<user>`.
@@ -37,9 +42,15 @@ package enum StreamName: Hashable, Sendable {
         case ("user", 2): guard let user = UserID(parts[1]) else { return nil }; self = .user(user)
         case ("presence", 2): guard let user = UserID(parts[1]) else { return nil }; self = .presence(user)
         case ("captions", 2): guard let call = CallID(parts[1]) else { return nil }; self = .captions(call)
+        case ("captions", 3):
+            guard let call = CallID(parts[1]), Self.isLanguage(parts[2]) else { return nil }
+            self = .captionTranslations(call, language: parts[2])
         case ("marks", 2):
             guard let conversation = ConversationID(parts[1]) else { return nil }
             self = .marks(conversation)
+        case ("translations", 2):
+            guard let conversation = ConversationID(parts[1]) else { return nil }
+            self = .translations(conversation)
         case ("typing", 2):
             guard let conversation = ConversationID(parts[1]) else { return nil }
             self = .typing(conversation)
@@ -55,6 +66,18 @@ package enum StreamName: Hashable, Sendable {
         }
     }
 
+    /// Whether it has the letters of a language tag (RFC 5646 section 2.1).
+    private static func isLanguage(_ text: String) -> Bool {
+        (2...35).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+                default: false
+                }
+            }
+    }
+
     package var text: String {
         switch self {
         case .user(let user): "user:" + user.text
@@ -62,9 +85,11 @@ package enum StreamName: Hashable, Sendable {
         case .signals(let call, let endpoint): "signals:" + call.text + ":" + endpoint.text
         case .presence(let user): "presence:" + user.text
         case .captions(let call): "captions:" + call.text
+        case .captionTranslations(let call, let language): "captions:" + call.text + ":" + language
         case .conversation(let conversation): "conversation:" + conversation.text
         case .inbox(let user): "inbox:" + user.text
         case .marks(let conversation): "marks:" + conversation.text
+        case .translations(let conversation): "translations:" + conversation.text
         case .typing(let conversation): "typing:" + conversation.text
         }
     }
@@ -73,7 +98,7 @@ package enum StreamName: Hashable, Sendable {
         switch self {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
-        case .captions: .orderedEvents
+        case .captions, .captionTranslations: .orderedEvents
         case .conversation, .inbox, .marks, .translations: .keyed
         }
     }

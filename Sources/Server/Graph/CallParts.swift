@@ -20,8 +20,12 @@ struct CallParts: Sendable {
     let voiceRecorder: VoiceRecorder
     let mixes: RecordingMixes
     let transcripts: RecordingTranscripts
+    /// To have what is said in calls transcribed.
+    let consent: SpeechConsent
     /// Nil if this process runs no gateway.
     let gateway: GatewayLegs?
+    /// Who reads captions in another language.
+    let captionReaders = CaptionReaders()
     private let recorder: CallRecorder?
 
     /// Each part depends only on those made before it. What goes the other way (events of legs, recordings to begin,
@@ -31,7 +35,7 @@ struct CallParts: Sendable {
     init(
         _ configuration: ServerConfiguration, store: Store, hub: RealtimeHub, bus: any EventBus, relay: RelayServer?,
         gateway gatewayConfiguration: GatewayConfiguration?, media: MediaParts, voice: VoiceParts,
-        transcription: TranscriptionQueue?
+        transcription: TranscriptionQueue?, consent: SpeechConsent
     ) async throws {
         var rules = CallRules(configuration)
         rules.hasTranscription = transcription != nil
@@ -57,7 +61,7 @@ struct CallParts: Sendable {
             store: store, commands: commands,
             effects: CallEffects(
                 hub: hub, bus: bus, relay: relay, timers: timers, legs: legs, sessions: sessions, gateway: gateway,
-                recordings: jobs, detached: detached))
+                recordings: jobs, detached: detached, captionReaders: captionReaders))
         self.service = service
         service.followDepartures()
         let whip = WHIPSessions(calls: service, gateway: gateway, registry: sessions, logger: gatewayLogger)

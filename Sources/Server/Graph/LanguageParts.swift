@@ -32,6 +32,7 @@ struct LanguageParts: Sendable {
             budget: ProviderBudget(
                 dailyCharacters: Int64(configuration[\.languages.budget.dailyCharacters]),
                 monthlyCharacters: Int64(configuration[\.languages.budget.monthlyCharacters])),
+            isTranscriberHosted: TranscriptionParts.isHosted(configuration),
             glossary: try Self.glossary(configuration[\.languages.glossary]),
             tone: TranslationTone(rawValue: configuration[\.languages.tone].rawValue),
             prices: Self.prices(configuration))

@@ -19,6 +19,7 @@ struct ProductParts: Sendable {
     let typing: TypingNotices
     let translations: TranslationService
     let translator: TranslationWorker
+    let captionTranslator: CaptionTranslator
     let translation: TranslationParts
     let models: ModelCalls
     let search: MessageSearchService
@@ -39,7 +40,7 @@ struct ProductParts: Sendable {
             configuration, store: store, commands: commands, media: media, transcription: transcription)
         calls = try await CallParts(
             configuration, store: store, hub: hub, bus: bus, relay: relay, gateway: gateway, media: media, voice: voice,
-            transcription: transcription.queue)
+            transcription: transcription.queue, consent: SpeechConsent(commands))
         conversations = ConversationService(
             store: store, commands: commands, secrets: SystemSecrets(),
             transcribesVoice: voice.transcripts.isConfigured)

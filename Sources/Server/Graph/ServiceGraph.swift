@@ -235,8 +235,8 @@ struct ServiceGraph: Sendable {
                 + ConversationOperations.all(product.conversations) + SearchOperations.all(product.search)
                 + TypingOperations.all(product.typing) { hub.setActive($0, of: $1) }
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
-                + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service)
-                + VoiceOperations.all(voice) + voiceRecordings.all
+                + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service, calls.consent)
+                + VoiceOperations.all(voice) + voiceRecordings.all + DictationOperations.all(product.voice.dictation)
                 + VoiceMessageOperations.all(product.conversations, media.links)
                 + TranscriptOperations.all(product.conversations, voice, transcribed)
                 + RelayOperations.all(issuer: issuer, calls: calls.service)
@@ -250,6 +250,7 @@ struct ServiceGraph: Sendable {
                     exporter: Exporter(store: storage.store, commands: product.conversations.commands)))
                 + WHIPOperations(service: calls.whip, issuer: issuer).all
                 + VoiceOperations.documents(voice, calls.voiceRecorder, issuer) + voiceRecordings.documents
+                + DictationOperations.documents(product.voice.dictation)
                 + TranscriptOperations.documents(product.conversations, voice, transcribed)
                 + PhotoOperations.documents(photos)
                 + media.operations([.voice: voice.checker, .recording: recordings.checker]).all,

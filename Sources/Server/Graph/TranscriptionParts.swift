@@ -21,6 +21,15 @@ struct TranscriptionParts: Sendable {
         queue = try Self.provider(configuration, logger: logger).map { TranscriptionQueue($0, limits: limits) }
     }
 
+    /// Whether what is transcribed leaves what the operator runs.
+    static func isHosted(_ configuration: ServerConfiguration) -> Bool {
+        switch configuration[\.transcription.hosted] {
+        case .hosted: true
+        case .local: false
+        case .auto: [.openai, .webhook].contains(configuration[\.transcription.provider])
+        }
+    }
+
     private static func provider(
         _ configuration: ServerConfiguration, logger: Logger
     ) throws(ConfigurationError) -> (any Transcriber)? {

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import MediaFiles
+import Messaging
 import Services
 import Storage
 import Voice
@@ -9,17 +10,21 @@ import Voice
 struct VoiceParts: Sendable {
     let service: VoiceService
     let transcripts: VoiceTranscripts
+    let dictation: DictationService
     private let work: ConcurrencyLimiter
 
     init(
-        _ configuration: ServerConfiguration, store: Store, media: MediaParts, transcription: TranscriptionParts
+        _ configuration: ServerConfiguration, store: Store, commands conversations: ConversationCommands,
+        media: MediaParts, transcription: TranscriptionParts
     ) {
         // Half of the processors: calls come first.
         work = ConcurrencyLimiter(maxConcurrent: ProcessInfo.processInfo.activeProcessorCount / 2, maxWaiting: 32)
         let commands = VoiceCommands(rules: VoiceRules(configuration))
         transcripts = VoiceTranscripts(
-            store: store, rules: commands.rules, files: media.files, work: work, queue: transcription.queue,
-            logger: Logger(label: "transcripts"))
+            store: store, commands: conversations, rules: commands.rules, files: media.files, work: work,
+            queue: transcription.queue, logger: Logger(label: "transcripts"))
+        dictation = DictationService(
+            store: store, commands: conversations, files: media.files, work: work, queue: transcription.queue)
         service = VoiceService(
             store: store, commands: commands, files: media.files, links: media.links, work: work,
             transcripts: transcripts)

@@ -20,13 +20,17 @@ package final class CallEffects: Sendable {
     private let gateway: GatewayLegs?
     private let recordings: RecordingJobs
     private let detached: DetachedEndpoints
+    private let captionReaders: CaptionReaders
+    private let droppedCaptions = Counter(label: "caption_translations_total", dimensions: [("outcome", "dropped")])
     private let ended = Counter(label: "calls_ended_total")
     private let rings = Counter(label: "calls_rings_total")
 
     package init(
         hub: RealtimeHub, bus: any EventBus, relay: RelayServer?, timers: CallTimers, legs: LegRegistry,
-        sessions: WHIPRegistry, gateway: GatewayLegs?, recordings: RecordingJobs, detached: DetachedEndpoints
+        sessions: WHIPRegistry, gateway: GatewayLegs?, recordings: RecordingJobs, detached: DetachedEndpoints,
+        captionReaders: CaptionReaders
     ) {
+        self.captionReaders = captionReaders
         self.hub = hub
         self.bus = bus
         self.relay = relay
@@ -47,9 +51,23 @@ package final class CallEffects: Sendable {
         switch effect {
         case .attachUser(let user, let stream): hub.attach(user: user, stream: stream)
         case .attachEndpoint(let endpoint, let stream): hub.attach(endpoint: endpoint, stream: stream)
-        case .dropEndpoint(let endpoint, let stream): hub.drop(endpoint: endpoint, from: stream)
-        case .dropUser(let user, let stream): hub.drop(user: user, from: stream)
-        case .detach(let stream): hub.detach(stream: stream)
+        case .dropEndpoint(let endpoint, let stream):
+            hub.drop(endpoint: endpoint, from: stream)
+            if case .captions(let call) = stream, let language = captionReaders.remove(endpoint, from: call) {
+                hub.drop(endpoint: endpoint, from: .captionTranslations(call, language: language.string))
+            }
+        case .dropUser(let user, let stream):
+            hub.drop(user: user, from: stream)
+            guard case .captions(let call) = stream else { break }
+            for language in captionReaders.remove(user, from: call) {
+                hub.drop(user: user, from: .captionTranslations(call, language: language.string))
+            }
+        case .detach(let stream):
+            hub.detach(stream: stream)
+            guard case .captions(let call) = stream else { break }
+            for language in captionReaders.remove(call) {
+                hub.detach(stream: .captionTranslations(call, language: language.string))
+            }
         case .schedule(let deadline): timers.schedule(deadline)
         case .unschedule(let key): timers.unschedule(key)
         case .leaseStarted(let call, let user, let endpoint):
@@ -79,8 +97,9 @@ package final class CallEffects: Sendable {
         case .captionsEnded(let call):
             timers.setCaptioned(call, false)
             recordings.add(.uncaption(call))
-        case .caption(let call, let json, let audience):
-            bus.publish(EphemeralEvent(stream: .captions(call), data: json, audience: audience))
+        case .caption(let call, let caption, let audience):
+            bus.publish(EphemeralEvent(stream: .captions(call), data: caption.json, audience: audience))
+            droppedCaptions.increment(by: captionReaders.add(caption, of: call, to: audience))
         case .ended(let call):
             ended.increment()
             timers.ended(call)

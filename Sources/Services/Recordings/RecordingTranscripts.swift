@@ -17,6 +17,7 @@ package import Transcription
 package final class RecordingTranscripts: Service {
     private let store: Store
     private let commands: CallCommands
+    private let consent: SpeechConsent
     private let files: MediaFiles
     private let queue: TranscriptionQueue?
     private let isAutomatic: Bool
@@ -29,8 +30,8 @@ package final class RecordingTranscripts: Service {
 
     /// - Parameter isAutomatic: whether recordings are transcribed when they end.
     package init(
-        store: Store, commands: CallCommands, files: MediaFiles, queue: TranscriptionQueue?, isAutomatic: Bool,
-        logger: Logger
+        store: Store, commands: CallCommands, consent: SpeechConsent, files: MediaFiles, queue: TranscriptionQueue?,
+        isAutomatic: Bool, logger: Logger
     ) {
         self.consent = consent
         self.isAutomatic = isAutomatic

@@ -18,12 +18,14 @@ package struct StoreStreams: StreamSource {
     let inboxes: InboxReader
     let translations: TranslationService
     private let hub: RealtimeHub
+    private let captionReaders: CaptionReaders
     private let lastSeen: LastSeenRecorder
 
     package init(
         store: Store, commands: CallCommands, conversations: ConversationCommands, hub: RealtimeHub,
         lastSeen: LastSeenRecorder
     ) {
+        self.captionReaders = captionReaders
         self.store = store
         self.commands = commands
         self.conversations = conversations
@@ -60,6 +62,9 @@ package struct StoreStreams: StreamSource {
         if case .captions(let call) = stream {
             try await store.read { try commands.checkCaptions(of: call, by: principal, in: $0) }
             return .snapshot(Array("{}".utf8), .ephemeral)
+        }
+        if case .captionTranslations(let call, let language) = stream {
+            return try await openCaptions(of: call, in: language, for: principal)
         }
         return try await store.read { transaction in
             try Self.checkAccess(to: stream, for: principal, commands, in: transaction)
@@ -131,6 +136,27 @@ package struct StoreStreams: StreamSource {
         case .presence, .captions, .conversation, .inbox, .marks, .typing:
             throw Problem.notFound("stream", field: "stream")
         }
+    }
+
+    private func openCaptions(
+        of call: CallID, in language: String, for principal: Principal
+    ) async throws -> StreamOpening {
+        let commands = commands
+        try await store.read { try commands.checkCaptions(of: call, by: principal, in: $0) }
+        guard let tag = LanguageTag(wellFormed: language)?.asTarget, tag.string == language else {
+            throw Problem.invalid(
+                "stream", "Captions are translated into a language with a code, written such as pt or pt-BR.")
+        }
+        guard !translations.engines.isEmpty else {
+            throw Problem(.providerNotConfigured, "This server has nothing that translates.")
+        }
+        // A joined endpoint is one of the principal's.
+        if let endpoint = principal.endpoint,
+            let before = captionReaders.listen(endpoint, of: principal.user, to: call, in: tag)
+        {
+            hub.drop(endpoint: endpoint, from: .captionTranslations(call, language: before.string))
+        }
+        return .snapshot(Array("{}".utf8), .ephemeral)
     }
 
     /// For users who hide their presence, the hub publishes nothing.

@@ -53,9 +53,15 @@ package struct VoiceReading: Sendable {
             waveform: waveform.peaks.map { (Int($0) * 100 + 127) / 255 }, level: waveform.level)
     }
 
-    /// Decodes a stored file to 16 kHz, which takes a while.
+    /// Decodes a file to 16 kHz, which takes a while.
+    ///
+    /// - Throws: a `Problem` that describes what is wrong with the file.
     package static func samples(of file: [UInt8], seconds: Int) throws -> [Int16] {
-        try decode(OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: seconds)))
+        do {
+            return try decode(OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: seconds)))
+        } catch let error as ContainerError {
+            throw Problem.invalid("body", "The file is not valid: \(error).")
+        }
     }
 
     /// Decodes a track to 16 kHz.

@@ -1,6 +1,6 @@
 package import Logging
 package import MediaFiles
-import Messaging
+package import Messaging
 package import Model
 import ServiceLifecycle
 package import Storage
@@ -10,10 +10,8 @@ package import Voice
 /// Transcribes voice messages in order, a few at a time. Messages that an earlier process left pending are transcribed
 /// first.
 package final class VoiceTranscripts: Service {
-    /// Samples that are passed on at a time: one second.
-    private static let chunkSampleCount = 16_000
-
     private let store: Store
+    private let commands: ConversationCommands
     private let secondsLimit: Int
     private let files: MediaFiles
     private let work: ConcurrencyLimiter
@@ -23,10 +21,12 @@ package final class VoiceTranscripts: Service {
     private let jobs = JobQueue<FileID>(maxConcurrent: 4)
 
     package init(
-        store: Store, rules: VoiceRules, files: MediaFiles, work: ConcurrencyLimiter, queue: TranscriptionQueue?,
+        store: Store, commands: ConversationCommands, rules: VoiceRules, files: MediaFiles, work: ConcurrencyLimiter,
+        queue: TranscriptionQueue?,
         logger: Logger
     ) {
         self.store = store
+        self.commands = commands
         secondsLimit = rules.secondsLimit
         self.files = files
         self.work = work
@@ -63,9 +63,10 @@ package final class VoiceTranscripts: Service {
     }
 
     private func write(_ file: FileID, with queue: TranscriptionQueue) async {
+        let commands = commands
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            transcript = try await runTranscription(of: file, queue)
+            transcript = try await isAllowed(file) ? runTranscription(of: file, queue) : .notAllowed
         } catch .cancelled {
             return
         } catch .shutDown {
@@ -77,22 +78,28 @@ package final class VoiceTranscripts: Service {
             transcript = .failed(error)
         }
         do {
-            _ = try await store.write { try ConversationCommands().transcribed(file, transcript, in: $0) }
+            _ = try await store.write { try commands.transcribed(file, transcript, in: $0) }
         } catch {
             logger.error("a transcript cannot be stored", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Read again now: it may have changed while the file waited.
+    private func isAllowed(_ file: FileID) async throws(TranscriptionFailure) -> Bool {
+        do {
+            return try await store.read { try self.commands.allowsTranscription(of: file, in: $0) }
+        } catch {
+            logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])
+            throw .unreachable("its message cannot be read")
         }
     }
 
     private func runTranscription(
         of file: FileID, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> FileTranscript {
-        var samples = try await samples(of: file)[...]
+        let samples = try await samples(of: file)
         var transcription = LongTranscription(queue)
-        while !samples.isEmpty {
-            try await transcription.take(samples.prefix(Self.chunkSampleCount))
-            samples = samples.dropFirst(Self.chunkSampleCount)
-        }
-        return FileTranscript(try await transcription.finish())
+        return FileTranscript(try await transcription.transcript(of: samples))
     }
 
     private func samples(of id: FileID) async throws(TranscriptionFailure) -> [Int16] {

@@ -94,10 +94,11 @@ extension ProtocolSchemas {
     /// The names of streams.
     var streamNames: [(String, JSON)] {
         let identifier = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+        let language = "[0-9a-zA-Z-]{2,35}"
         let names = StreamPattern.allCases.map { pattern in
-            let parts = pattern.parameters.map { _ in ":" + identifier }.joined()
+            let parts = pattern.parameters.map { ":" + ($0 == "language" ? language : identifier) }.joined()
             let schema = JSON.object([
-                ("type", "string"), ("pattern", .text("^\(pattern.rawValue)\(parts)$")),
+                ("type", "string"), ("pattern", .text("^\(pattern.prefix)\(parts)$")),
                 ("description", .text("`\(pattern.template)`: \(pattern.meaning)")),
             ])
             return (Self.name(of: pattern), schema)

@@ -16,6 +16,7 @@ package enum Schemas {
             ("VoiceRecord", voiceRecord), ("Transcript", transcript), ("MediaLink", mediaLink),
             ("Recording", recording), ("RecordedTrack", recordedTrack), ("RecordingMix", recordingMix),
             ("RecordingTranscript", recordingTranscript), ("Caption", caption),
+            ("CaptionTranslation", captionTranslation),
             ("Positions", .map(.named("Position"))), ("UserPage", userPage), ("NewDevice", newDevice),
             ("SessionDescription", .object([.required("sdp", .text(minimum: 1, maximum: 262_144))])),
             ("TrackSource", trackSource), ("MediaChange", mediaChange), ("CallResult", callResult),
@@ -23,6 +24,7 @@ package enum Schemas {
             ("CallDocument", .object([.required("call", .named("Call"))])),
             ("RecordingList", .object([.required("recordings", .list(.named("Recording")))])),
             ("RecordingMixResult", recordingMixResult), ("VoiceFileResult", voiceFileResult),
+            ("DictationResult", dictationResult),
             ("TranscriptResult", transcriptResult("Transcript")),
             ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
             ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
@@ -183,6 +185,19 @@ package enum Schemas {
         .required("text", .text()), .optional("language", .text(), "A BCP 47 language tag."),
     ])
 
+    private static let captionTranslation = Schema.object([
+        .required("user", .identifier, "Who said it: with `source` and `startedAt` as in the caption."),
+        .required("source", .named("TrackSource")), .required("startedAt", .time),
+        .required("language", .text(), "Into which it is translated, as a BCP 47 tag."),
+        .optional("from", .text(), "The language that was spoken; absent if nobody knows it."),
+        .required(
+            "status", .choice(["done", "failed", "unavailable"]),
+            "What is `unavailable` cannot be made as things are; what has `failed` may succeed the next time."),
+        .optional("reason", .choice(MessageTranslation.Reason.allCases.map(\.rawValue)), "Why there is none."),
+        .optional("text", .text()), .optional("engine", .text(), "What made it."),
+        .optional("kind", .choice(TranslationKind.allCases.map(\.rawValue)), "How it is made."),
+    ])
+
     private static let recordedTrack = Schema.object([
         .required("user", .identifier, "The speaker."), .required("endpoint", .identifier),
         .required("source", .named("TrackSource")),
@@ -290,6 +305,11 @@ package enum Schemas {
                 "Without `segments`; absent if none was asked for, and for who left the conversation before it was made."
             )
         ])
+
+    private static let dictationResult = Schema.object([
+        .required("text", .text(), "What was said."),
+        .optional("language", .text(), "A BCP 47 language tag, if the provider reports one."),
+    ])
 
     private static let transcript = Schema.object([
         .required("status", .choice(["pending", "complete", "failed"])),

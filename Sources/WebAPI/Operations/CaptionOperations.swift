@@ -10,24 +10,30 @@ package enum CaptionOperations {
     private static let parameter = Operation.Parameter.path("call", .identifier, "The call's id.")
     private static let callResponse = Schema.named("CallResult")
 
-    package static func all(_ service: CallService) -> [Operation] { [start(service), stop(service)] }
+    package static func all(_ service: CallService, _ consent: SpeechConsent) -> [Operation] {
+        [start(service, consent), stop(service)]
+    }
 
-    private static func start(_ service: CallService) -> Operation {
+    private static func start(_ service: CallService, _ consent: SpeechConsent) -> Operation {
         Operation(
             name: "calls.caption", method: .post, path: path,
             summary:
                 "Start live captions of a call in gateway mode, which every participant is shown and may end. "
                 + "Participants who were joined when somebody began to speak receive it as a `Caption`, an event "
-                + "of `captions:{call}`, to which the server subscribes joined endpoints.",
+                + "of `captions:{call}`, to which the server subscribes joined endpoints. Nothing is transcribed of those "
+                + "who do not allow it.",
             access: .endpoint, parameters: [parameter], body: .object([]),
             responses: [.ok(callResponse, "The call has captions.")],
-            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .providerNotConfigured], limit: .calls
+            problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .providerNotConfigured, .consentRequired],
+            limit: .calls
         ) { request in
             let principal = try request.requireEndpoint()
             let call = try request.identifier("call", of: CallID.self)
             return CallOperations.encode(
                 try await service.run { store, commands in
-                    try commands.caption(call, by: principal, at: store.now, in: store)
+                    let outcome = try commands.caption(call, by: principal, at: store.now, in: store)
+                    try consent.check(outcome.call, store: store)
+                    return outcome
                 })
         }
     }

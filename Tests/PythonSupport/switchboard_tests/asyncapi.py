@@ -26,7 +26,7 @@ class Frames:
     def __init__(self, document: dict[str, Any], draft: type[Any] = jsonschema_rs.Draft7Validator) -> None:
         self.draft = draft
         self.document = document
-        self.streams = {stream["name"].partition(":")[0]: stream["name"] for stream in document["x-streams"]}
+        self.streams = {seen.form(stream["name"]): stream["name"] for stream in document["x-streams"]}
         self.components = document["components"]
         messages = document["channels"]["realtime"]["messages"]
         # A message of the channel is the client's if an operation receives it.

@@ -122,10 +122,13 @@ class Participant:
         await self.endpoint.open()
         await self.endpoint.listen(f"user:{self.endpoint.user}")
 
-    async def call_group(self, others: list[Participant], kind: str = "video") -> str:
+    async def call_group(
+        self, others: list[Participant], kind: str = "video", conversation: str | None = None
+    ) -> str:
+        callees = {"callees": [other.endpoint.user for other in others]}
         made = await self.endpoint.ask(
-            "calls.create", clientID=client_id(), callees=[other.endpoint.user for other in others], kind=kind,
-            mode="gateway",
+            "calls.create", clientID=client_id(), kind=kind, mode="gateway",
+            **({"conversation": conversation} if conversation else callees),
         )
         self.call = made["call"]["id"]
         await self.endpoint.listen(f"call:{self.call}")
@@ -256,9 +259,10 @@ class Participant:
 
 @contextlib.asynccontextmanager
 async def group(
-    server: Any, count: int, kind: str = "video", people: list[Any] | None = None
+    server: Any, count: int, kind: str = "video", people: list[Any] | None = None, conversation: str | None = None
 ) -> AsyncIterator[list[Participant]]:
-    """So many users in one call over the gateway, joined but without media; new ones, unless given."""
+    """So many users in one call over the gateway, joined but without media; new ones, unless given; of all members of a
+    conversation, if one is given."""
     people = people or server.users(count)
     everybody = [
         Participant(server, person, pitch=300 + 200 * number, brightness=60 + 40 * number)
@@ -267,7 +271,7 @@ async def group(
     try:
         for one in everybody:
             await one.open()
-        call = await everybody[0].call_group(everybody[1:], kind)
+        call = await everybody[0].call_group(everybody[1:], kind, conversation)
         for one in everybody[1:]:
             await one.accept(call)
         yield everybody
@@ -278,10 +282,10 @@ async def group(
 
 @contextlib.asynccontextmanager
 async def speaking_call(
-    server: Any, count: int = 2, people: list[Any] | None = None
+    server: Any, count: int = 2, people: list[Any] | None = None, conversation: str | None = None
 ) -> AsyncIterator[tuple[list[Participant], list[SpeechTrack]]]:
     """Users in a call who are silent until `say`."""
-    async with group(server, count, "audio", people) as everybody:
+    async with group(server, count, "audio", people, conversation) as everybody:
         tracks = [SpeechTrack() for _ in everybody]
         for one, speech_track in zip(everybody, tracks):
             await one.join(slots=len(everybody) - 1, video=False, audio=speech_track)

@@ -32,17 +32,23 @@ def listed(document: dict[str, Any]) -> set[str]:
     return found | {f"close {entry['code']}" for entry in document["x-closeCodes"]}
 
 
-def note(frame: dict[str, Any], streams: dict[str, str]) -> None:
-    """Notes a frame of the server. `streams` are the forms of streams' names by their first part."""
+def form(stream: str) -> tuple[str, int]:
+    """By which a stream's kind is known: its first part, and how many there are."""
+    parts = stream.split(":")
+    return parts[0], len(parts)
+
+
+def note(frame: dict[str, Any], streams: dict[tuple[str, int], str]) -> None:
+    """Notes a frame of the server. `streams` are the names of streams, with parameters, by their forms."""
     if "bye" in frame:
         closed(frame["bye"]["code"])
     elif "reset" in frame:
         things.add(f"reset {frame['reset']['reason']}")
     elif "stream" in frame:
-        form = streams[frame["stream"].partition(":")[0]]
-        things.update(f"{form} {kind}" for kind in ("snapshot", "event", "rows") if kind in frame)
-        things.update(f"{form} row {name}" for row in frame.get("rows", []) for name in row)
-        things.update(f"{form} {change['type']}" for change in frame.get("changes", []))
+        name = streams[form(frame["stream"])]
+        things.update(f"{name} {kind}" for kind in ("snapshot", "event", "rows") if kind in frame)
+        things.update(f"{name} row {key}" for row in frame.get("rows", []) for key in row)
+        things.update(f"{name} {change['type']}" for change in frame.get("changes", []))
 
 
 def closed(code: int | None) -> None:

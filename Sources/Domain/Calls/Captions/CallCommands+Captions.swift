@@ -53,7 +53,7 @@ extension CallCommands {
             participant.joining.flatMap { $0.since <= start ? $0.endpoint : nil }
         }
         var outcome = try captionsFail(before, nil, at: now, in: store) ?? CallOutcome(call: before, at: now)
-        outcome.effects.append(.caption(id, caption.json, to: Set(audience)))
+        outcome.effects.append(.caption(id, caption, to: Set(audience)))
         return outcome
     }
 

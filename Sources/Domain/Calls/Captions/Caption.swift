@@ -25,7 +25,7 @@ package struct Caption: Hashable, Sendable {
     }
 
     /// An event of `captions:<call>`.
-    var json: String {
+    package var json: String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("user", user)

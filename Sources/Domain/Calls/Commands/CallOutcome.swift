@@ -33,8 +33,8 @@ package enum CallEffect: Hashable, Sendable {
     case captionsBegan(CallID)
     /// Stop the captions.
     case captionsEnded(CallID)
-    /// Send a caption, as JSON, to those of these endpoints that are connected.
-    case caption(CallID, String, to: Set<EndpointID>)
+    /// Send a caption to those of these endpoints that are connected.
+    case caption(CallID, Caption, to: Set<EndpointID>)
     case ended(CallID)
 }
 

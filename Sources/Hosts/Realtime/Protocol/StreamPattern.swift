@@ -2,7 +2,7 @@ package import Model
 
 /// The streams that a client can listen to, by the form of their names.
 package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
-    case user, call, signals, presence, captions, conversation, inbox, marks, translations, typing
+    case user, call, signals, presence, captions, captionTranslations, conversation, inbox, marks, translations, typing
     case run
 
     package init(_ stream: StreamName) {
@@ -13,31 +13,37 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             case .signals: .signals
             case .presence: .presence
             case .captions: .captions
+            case .captionTranslations: .captionTranslations
             case .conversation: .conversation
             case .inbox: .inbox
             case .marks: .marks
+            case .translations: .translations
             case .typing: .typing
             }
     }
 
-    /// The parts of the name after the first, each of which is an identifier.
+    /// The first part of the name.
+    package var prefix: String { self == .captionTranslations ? StreamPattern.captions.rawValue : rawValue }
+
+    /// The parts of the name after the first, each of which is an identifier, or a `language`: a BCP 47 tag.
     package var parameters: [String] {
         switch self {
         case .user, .presence, .inbox: ["user"]
         case .conversation, .marks, .translations, .typing: ["conversation"]
         case .call, .captions: ["call"]
+        case .captionTranslations: ["call", "language"]
         case .signals: ["call", "endpoint"]
         }
     }
 
     /// Such as `signals:{call}:{endpoint}`.
-    package var template: String { ([rawValue] + parameters.map { "{\($0)}" }).joined(separator: ":") }
+    package var template: String { ([prefix] + parameters.map { "{\($0)}" }).joined(separator: ":") }
 
     package var kind: StreamName.Kind {
         switch self {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
-        case .captions: .orderedEvents
+        case .captions, .captionTranslations: .orderedEvents
         case .conversation, .inbox, .marks, .translations: .keyed
         }
     }
@@ -53,6 +59,11 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                 + "by itself with joining, and ends with the call."
         case .presence: "Whether a user is online."
         case .captions: "The live captions of a call, which joined endpoints receive by themselves."
+        case .captionTranslations:
+            "The live captions of a call in the listener's language: each after the caption itself, unless it is in that "
+                + "language. It is `failed` or `unavailable` where none can be made, and missing where too many wait. An "
+                + "endpoint has one language: another one ends the stream of the one before. In a call without a conversation "
+                + "the operator's own engines alone translate."
         case .conversation:
             "One conversation with its members and messages. A client that holds some of its messages says which, in "
                 + "`[epoch, sequence, first, last]`: it gets what changed of them, and what is newer."
@@ -60,6 +71,10 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             "How far the members of a conversation have read and received it, and what the user has noted on messages for "
                 + "themselves: `own`. Marks only rise: of two copies the higher numbers count. Above 100 members it has the "
                 + "user's own alone."
+        case .translations:
+            "Translations of a conversation's messages into the language in which the user reads it. Each is of one "
+                + "`textVersion` of its message: a client shows it only beside that one. Who reads automatically demands by "
+                + "listening: the newest messages, and those that come. Another language begins it anew."
         case .typing:
             "Who is writing in a conversation, or recording a voice message. Somebody who is says so again within three seconds; "
                 + "who does not has stopped."
@@ -78,11 +93,12 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .presence:
             "Everybody may listen, and friends and members of a shared conversation see it. To all others the user is always offline, as "
                 + "somebody is who hides their presence or has blocked the listener; an event follows if that changes."
-        case .captions:
+        case .captions, .captionTranslations:
             "The endpoints that are joined; each receives what was said since it joined."
         case .conversation:
             "Its members, and who is asked to accept a direct one. A former member is sent `reset` with the reason `access`."
         case .inbox: "The user."
+        case .translations: "Its members, and who is asked to accept a direct one; each of the messages that they see."
         case .marks: "Its members. Who lets nobody see what they have read sees nobody's."
         case .typing:
             "Its members, each of whom is told what the others do. Of two people it is not told while one has blocked the other."
@@ -111,7 +127,12 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                     "The changes that still matter, in order.")
             ])
         case .presence: Self.presenceValue
-        case .captions, .typing: .object([])
+        case .captions, .captionTranslations, .typing: .object([])
+        case .run:
+            .object([
+                .required("run", .document("AssistantRun")),
+                .required("text", .text(), "What has been written; empty once there are sentences."),
+            ])
         case .conversation:
             .object([
                 .required("conversation", .document("Conversation")),
@@ -132,6 +153,16 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             .object([
                 .required("marks", .list(.either([Self.ownMarks, Self.shownMarks])), "The user's own, and others'."),
                 .required("scheduled", Self.scheduled),
+            ])
+        case .translations:
+            .object([
+                .optional("language", .text(), "Into which the user reads; absent if their profile names none."),
+                .optional("tone", .choice(["formal", "informal"]), "How translations speak to the user."),
+                .required("mode", .choice(["automatic", "onRequest", "off"])),
+                .required(
+                    "translations", .list(.document("Translation")), "Those that there are of the newest 50 messages."),
+                .required("hintMode", .choice(["automatic", "onRequest", "off"]), "When messages are explained."),
+                .required("hints", .list(.document("Hints")), "Those that are stored of the newest 50 messages."),
             ])
         case .inbox:
             .object([
@@ -162,6 +193,11 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                 .object([.required("message", .document("Message"))]),
             ]
         case .inbox: [.document("InboxRow")]
+        case .translations:
+            [
+                .object([.required("translation", .document("Translation"))]),
+                .object([.required("hints", .document("Hints"))]),
+            ]
         case .marks:
             [
                 .object([.required("marks", .either([Self.ownMarks, Self.shownMarks]))]),
@@ -178,7 +214,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user: UserChangeType.allCases.map(\.description)
         case .call: CallChangeType.allCases.map(\.description)
         case .signals: SignalChangeType.allCases.map(\.description)
-        case .presence, .captions, .conversation, .inbox, .marks, .translations, .typing: []
+        case .presence, .captions, .captionTranslations, .conversation, .inbox, .marks, .translations, .typing: []
         }
     }
 
@@ -188,6 +224,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user, .call, .signals, .conversation, .inbox, .marks, .translations: nil
         case .presence: Self.presenceValue
         case .captions: .document("Caption")
+        case .captionTranslations: .document("CaptionTranslation")
         case .typing:
             .object([
                 .required("user", .identifier), .required("state", .choice(TypingState.allCases.map(\.rawValue))),

@@ -7,19 +7,24 @@
 package struct LongTranscription: Sendable {
     private let queue: TranscriptionQueue
     private let language: String?
+    private let priority: TranscriptionPriority
+    private let isCached: Bool
     private let timeout: Duration
     private var detector: VoiceActivityDetector
     private var parts: [(start: Int64, transcript: Transcript)] = []
 
     /// - Parameters:
     ///   - maxSegmentDuration: of the audio that a provider gets at a time.
+    ///   - isCached: whether transcripts are looked up in the cache, and kept there.
     ///   - timeout: for each segment, waiting and retries included.
     package init(
         _ queue: TranscriptionQueue, language: String? = nil, maxSegmentDuration: Duration = .seconds(60),
-        within timeout: Duration = .seconds(300)
+        priority: TranscriptionPriority = .recorded, isCached: Bool = true, within timeout: Duration = .seconds(300)
     ) {
         self.queue = queue
         self.language = language
+        self.priority = priority
+        self.isCached = isCached
         self.timeout = timeout
         var limits = VoiceActivityDetector.Limits()
         limits.maxDuration = maxSegmentDuration
@@ -31,6 +36,17 @@ package struct LongTranscription: Sendable {
     /// Adds the next samples, at 16 kHz.
     package mutating func take(_ samples: some Sequence<Int16>) async throws(TranscriptionFailure) {
         try await transcribe(detector.take(samples))
+    }
+
+    /// Transcribes samples that are there, at 16 kHz, a second at a time: what was found is transcribed before the rest is
+    /// looked at.
+    package mutating func transcript(of samples: [Int16]) async throws(TranscriptionFailure) -> Transcript {
+        var left = samples[...]
+        while !left.isEmpty {
+            try await take(left.prefix(16_000))
+            left = left.dropFirst(16_000)
+        }
+        return try await finish()
     }
 
     /// Skips silence up to a time since the beginning.
@@ -47,7 +63,7 @@ package struct LongTranscription: Sendable {
     private mutating func transcribe(_ utterances: [Utterance]) async throws(TranscriptionFailure) {
         for utterance in utterances {
             let transcript = try await queue.transcribe(
-                utterance.audio, language: language, priority: .recorded, within: timeout)
+                utterance.audio, language: language, priority: priority, isCached: isCached, within: timeout)
             parts.append((utterance.start, transcript))
         }
     }

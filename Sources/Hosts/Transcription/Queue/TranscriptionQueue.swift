@@ -60,10 +60,11 @@ package actor TranscriptionQueue {
 
     /// - Parameters:
     ///   - language: a BCP 47 tag; nil: that of the limits.
+    ///   - isCached: whether the transcript is looked up in the cache, and kept there.
     ///   - timeout: for the whole job, waiting and retries included.
     package func transcribe(
         _ audio: SpeechAudio, language: String? = nil, priority: TranscriptionPriority = .recorded,
-        within timeout: Duration = .seconds(300)
+        isCached: Bool = true, within timeout: Duration = .seconds(300)
     ) async throws(TranscriptionFailure) -> Transcript {
         let deadline = clock.now() + timeout
         let language = language ?? limits.language
@@ -76,12 +77,12 @@ package actor TranscriptionQueue {
             guard admissions.admit(id, priority, at: clock.now()) else { throw .queueFull }
             defer { remove(id) }
             let key = TranscriptKey(audio, identity: transcriber.identity, language: language)
-            if let known = await cache.transcript(for: key) {
+            if isCached, let known = await cache.transcript(for: key) {
                 counters.outcomes["cached", default: 0] += 1
                 return known
             }
             let transcript = try await transcribeWithRetries(id, audio, language, deadline)
-            await cache.keep(transcript, for: key)
+            if isCached { await cache.keep(transcript, for: key) }
             counters.outcomes["done", default: 0] += 1
             counters.milliseconds += audio.milliseconds
             return transcript

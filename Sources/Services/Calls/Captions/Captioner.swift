@@ -24,6 +24,8 @@ package actor Captioner {
     private struct CaptionedCall {
         let inbox = CaptionInbox()
         var speakers: [TappedTrack: Speaker] = [:]
+        /// Those who do not allow it.
+        var silent: Set<TappedTrack> = []
         /// The tasks of speakers who have left, until their last captions are published.
         var finishing: [TappedTrack: Task<Void, Never>] = [:]
     }
@@ -33,6 +35,7 @@ package actor Captioner {
     private let queue: TranscriptionQueue
     private let calls: CallService
     private let whip: WHIPSessions
+    private let consent: SpeechConsent
     private let logger: Logger
     private var captioned: [CallID: CaptionedCall] = [:]
     private var loop: Task<Void, Never>?
@@ -43,7 +46,10 @@ package actor Captioner {
     private let delay = Timer(label: "caption_delay_seconds")
     private let speakers = Gauge(label: "captions_tracks")
 
-    package init(_ queue: TranscriptionQueue, calls: CallService, whip: WHIPSessions, logger: Logger) {
+    package init(
+        _ queue: TranscriptionQueue, calls: CallService, whip: WHIPSessions, consent: SpeechConsent, logger: Logger
+    ) {
+        self.consent = consent
         self.queue = queue
         self.calls = calls
         self.whip = whip
@@ -90,12 +96,14 @@ package actor Captioner {
         if droppedCount > 0 { droppedPackets.increment(by: droppedCount) }
         for entry in entries {
             switch entry {
+            case .packet(_, let track) where state.silent.contains(track): continue
             case .packet(let packet, let track):
                 if state.speakers[track] == nil {
                     state.speakers[track] = speaker(track, of: call, from: packet.arrival)
                 }
                 state.speakers[track]?.voice.take(packet)
             case .ended(let track):
+                state.silent.remove(track)
                 guard let speaker = state.speakers.removeValue(forKey: track) else { continue }
                 speaker.voice.finish(at: SystemClock.now())
                 state.finishing[track] = speaker.publishing
@@ -126,7 +134,12 @@ package actor Captioner {
         let elapsed = SystemClock.now().nanoseconds(since: begin) / 1_000_000
         let wall = Timestamp(milliseconds: Timestamp.systemClock().milliseconds - Int64(clamping: elapsed))
         let publishing = Task {
-            await publish(captions, of: endpoint, source, in: call, from: begin, wall)
+            // What is said meanwhile waits.
+            if await isAllowed(endpoint, in: call) {
+                await publish(captions, of: endpoint, source, in: call, from: begin, wall)
+            } else {
+                silence(track, of: call)
+            }
             forget(track, of: call)
         }
         return Speaker(voice: voice, publishing: publishing)
@@ -137,7 +150,8 @@ package actor Captioner {
         _ captions: LiveCaptions, of endpoint: EndpointID, _ source: LegTrack.Source, in call: CallID,
         from begin: Instant, _ wall: Timestamp
     ) async {
-        await captions.run { event in
+        // Whoever speaks may have changed their mind since.
+        await captions.run(isAllowed: { await isAllowed(endpoint, in: call) }) { event in
             switch event {
             case .caption(let caption):
                 await publish(caption, of: endpoint, source, in: call, from: wall)
@@ -149,6 +163,27 @@ package actor Captioner {
                 await publish(failure, in: call)
             }
         }
+    }
+
+    private nonisolated func isAllowed(_ endpoint: EndpointID, in call: CallID) async -> Bool {
+        let (others, consent) = (whip.users(in: call), consent)
+        do {
+            return try await calls.store.read { store in
+                let participants = try store.call(call)?.participants ?? []
+                guard
+                    let speaker = participants.first(where: { $0.endpoint == endpoint })?.user ?? others[endpoint]
+                else { return false }
+                return try consent.allows(speaker, in: call, store: store)
+            }
+        } catch {
+            logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])
+            return false
+        }
+    }
+
+    private func silence(_ track: TappedTrack, of call: CallID) {
+        guard captioned[call]?.speakers.removeValue(forKey: track) != nil else { return }
+        captioned[call]?.silent.insert(track)
     }
 
     private func forget(_ track: TappedTrack, of call: CallID) {

@@ -78,6 +78,8 @@ export const english = {
     captions: {
         lines: "Captions",
         failure: "No captions at the moment: {reason}",
+        // A button that is on or off: captions also in this language.
+        translate: "In {language}",
     },
     chats: {
         list: "Chats",
@@ -1066,6 +1068,7 @@ export const english = {
         // Twice as fast: 2×.
         times: "{speed}×",
         speed: "Speed: {speed}",
+        asText: "Write it down instead",
         soFar: "Recorded so far",
         record: "Record a voice message",
         choose: "Send an audio file",

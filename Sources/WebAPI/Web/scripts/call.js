@@ -50,6 +50,8 @@ export class ActiveCall extends Emitter {
     #report = new MediaReport(this);
     #hasReportedConnected = false;
     #hasJoined = false;
+    /** Of captions in another language; undefined if they are shown as they are spoken. */
+    #captionStream;
     #isAccepting = false;
     #legFailures = 0;
     #packetsReceived = 0;
@@ -309,8 +311,16 @@ export class ActiveCall extends Emitter {
         this.update(call);
     }
 
-    /** Emits a caption of the call. */
-    receiveCaption(caption) { this.emit("caption", caption); }
+    /** Emits a caption of the call, or one in another language. */
+    receiveCaption(caption, language) { this.emit(language ? "translatedCaption" : "caption", caption); }
+
+    /** Listens to captions in this language; undefined: as they are spoken. */
+    translateCaptions(language) {
+        const stream = language && `captions:${this.id}:${language}`;
+        if (this.#captionStream && this.#captionStream !== stream) realtime.unlisten(this.#captionStream);
+        this.#captionStream = stream;
+        if (stream) realtime.listen(stream);
+    }
 
     /** Everybody sees that the call is recorded, and anybody may stop it. */
     async setRecording(on) {

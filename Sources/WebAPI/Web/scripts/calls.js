@@ -40,8 +40,8 @@ class Calls extends Emitter {
         realtime.on("snapshot", ({ stream, data, isNewEpoch }) => this.#handleSnapshot(stream, data, isNewEpoch));
         realtime.on("change", ({ stream, type, data }) => this.#handleChange(stream, type, data));
         realtime.on("event", ({ stream, data }) => {
-            const [kind, id] = stream.split(":");
-            if (kind === "captions") this.active.find((one) => one.id === id)?.receiveCaption(data);
+            const [kind, id, language] = stream.split(":");
+            if (kind === "captions") this.active.find((one) => one.id === id)?.receiveCaption(data, language);
         });
     }
 

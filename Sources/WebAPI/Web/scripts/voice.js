@@ -31,6 +31,16 @@ export async function uploadVoice(blob, clientID = randomID(), retryTimeout = RE
 }
 
 const typed = (blob) => new Blob([blob], { type: /webm|matroska/.test(blob.type) ? "audio/webm" : "audio/ogg" });
+
+/** What is said in a recording, `{file}` or `{blob}`, as text. A file of the server is discarded then. */
+export async function dictated({ file, blob }) {
+    if (!file) return (await authorized("POST", "/v1/dictation", typed(blob), { timeout: UPLOAD_TIMEOUT })).text;
+    const { text } = await authorized("POST", `/v1/voice-files/${file}/dictation`, {}, { timeout: UPLOAD_TIMEOUT });
+    // Nobody has to wait for it: it is removed in any case after a day.
+    request("voice.discard", { file }).catch(() => {});
+    return text;
+}
+
 /** What can be sent of a chosen file: `{file}`, or the `{blob}` if the server cannot be reached. Throws if it is refused. */
 export async function voiceFile(blob) {
     try {

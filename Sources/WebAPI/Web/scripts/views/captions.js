@@ -1,8 +1,12 @@
-// Live captions: the last lines, above the controls.
+// Live captions: the last lines, above the controls, and under each what it says in the language that the user reads.
 
 import { serverInfo } from "../api.js";
+import { credentials } from "../credentials.js";
 import { h } from "../dom.js";
-import { t } from "../language/texts.js";
+import { server } from "../features.js";
+import { languageName } from "../language/names.js";
+import { hasText, t } from "../language/texts.js";
+import { readerOf } from "../state/reading.js";
 
 const MAX_LINES = 3;
 const LINE_LIFETIME = 8_000;
@@ -24,20 +28,54 @@ export class CaptionsView {
     #error;
     #translate;
     #unsubscribe;
+    /** What the user chose in this call; undefined: as everywhere else. */
+    #isTranslated;
+    /** Why the last caption has no translation. */
+    #reason;
 
     constructor(call) {
         this.#call = call;
         this.#lines = h("div", { class: "caption-lines", role: "log", "aria-label": t("captions.lines") });
         this.#error = h("p", { class: "caption-trouble", role: "status", hidden: true });
-        this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#error);
-        this.#unsubscribe = call.on("caption", (caption) => this.#show(caption));
+        this.#translate = h("button", { type: "button", class: "caption-translate", data: { action: "translate-captions" }, onclick: () => this.#toggle() });
+        this.node = h("div", { id: "captions", class: "captions", hidden: true }, this.#lines, this.#error, this.#translate);
+        this.#unsubscribe = [
+            call.on("caption", (caption) => this.#show(caption)), call.on("translatedCaption", (translation) => this.#showTranslation(translation)),
+            server.on("change", () => this.show()),
+        ];
     }
 
     show() {
         const { captions, phase } = this.#call;
         this.node.hidden = !captions || phase === "ended";
-        if (this.node.hidden) this.#lines.replaceChildren();
-        const error = captions?.failure ? t("captions.failure", { reason: captions.failure }) : "";
+        if (this.node.hidden) {
+            this.#lines.replaceChildren();
+            this.#reason = undefined;
+        }
+        const { into, mode } = readerOf(credentials.user);
+        const canTranslate = !this.node.hidden && phase === "active" && server.translates && Boolean(into) && mode !== "off";
+        const language = canTranslate && (this.#isTranslated ?? mode === "automatic") ? into : undefined;
+        this.#call.translateCaptions(language);
+        this.#translate.hidden = !canTranslate;
+        if (canTranslate) {
+            this.#translate.textContent = t("captions.translate", { language: languageName(into) });
+            this.#translate.setAttribute("aria-pressed", String(Boolean(language)));
+        }
+        this.#showError(captions, language);
+    }
+
+    close() { this.#unsubscribe.forEach((one) => one()); }
+
+    #toggle() {
+        this.#isTranslated = this.#translate.getAttribute("aria-pressed") !== "true";
+        if (!this.#isTranslated) for (const one of this.#lines.querySelectorAll(".caption-translation")) one.remove();
+        this.#reason = undefined;
+        this.show();
+    }
+
+    #showError(captions, language) {
+        const reason = this.#reason && language && t(`translationReasons.${this.#reason}`, { language: languageName(language) });
+        const error = captions?.failure ? t("captions.failure", { reason: captions.failure }) : reason ?? "";
         if (this.#error.textContent !== error) this.#error.textContent = error;
         this.#error.hidden = !error;
     }
@@ -56,8 +94,23 @@ export class CaptionsView {
 
     #add({ user, text, language }) {
         const name = this.#call.nameOf(user);
-        this.#lines.append(h("p", { class: "caption", data: { user } }, h("b", { class: "caption-name" }, name), " ",
-            h("span", { class: "caption-words", ...(language && { lang: language }) }, text)));
+        const line = h("p", { class: "caption", data: { user } }, h("b", { class: "caption-name" }, name), " ",
+            h("span", { class: "caption-words", dir: "auto", ...(language && { lang: language }) }, text));
+        line.captions = new Set();
+        this.#lines.append(line);
+    }
+
+    /** Under the line with the caption, if that is still there. */
+    #showTranslation(translation) {
+        const { status, text, language, reason } = translation;
+        this.#reason = status === "done" ? undefined : hasText(`translationReasons.${reason}`) ? reason : "provider_failed";
+        this.show();
+        const line = [...this.#lines.children].find((one) => one.captions.has(keyOf(translation)));
+        if (!line || status !== "done" || this.#translate.getAttribute("aria-pressed") !== "true") return;
+        const shown = line.querySelector(".caption-translation");
+        if (shown) shown.textContent += ` ${text}`;
+        else line.append(h("span", { class: "caption-translation", lang: language, dir: "auto" }, text));
+        this.#removeLater(line);
     }
 
     #removeLater(line) {

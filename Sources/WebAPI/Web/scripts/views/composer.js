@@ -181,6 +181,13 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             setTarget({ edit: message });
         }
     });
+    const spaced = (before, words) => before === "" || /\s$/.test(before) ? words : ` ${words}`;
+    /** What was dictated in a chat that has been left meanwhile. */
+    const addToDraft = (words) => {
+        if (!thread.isSignedIn) return;
+        const { text: before, replyTo } = drafts.of(thread.id);
+        drafts.write(thread.id, before + spaced(before, words), replyTo);
+    };
     const voice = root ? undefined : voiceComposer({
         send: (sound) => {
             const { reply } = target;
@@ -188,6 +195,13 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             thread.send({ ...sound, ...(reply && { replyTo: reply.number }) });
             if (!isClosed) onsend();
         },
+        write: (words) => {
+            if (isClosed) return addToDraft(words);
+            field.setRangeText(spaced(field.value.slice(0, field.selectionStart), words), field.selectionStart, field.selectionEnd, "end");
+            noteInput();
+            field.focus();
+        },
+        isSignedIn: () => thread.isSignedIn,
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),
         show: (isRecording) => { node.dataset.recording = String(isRecording); },
     });

@@ -1,11 +1,12 @@
 // A voice message in the composer of a thread: recording one, or choosing a file.
 
 import { announce, button, busy, h, toast } from "../dom.js";
+import { server } from "../features.js";
 import { clockText, lengthText } from "../format.js";
 import { t } from "../language/texts.js";
 import { errorMessage } from "../problems.js";
 import { Recorder } from "../recorder.js";
-import { voiceFile, voiceLimits } from "../voice.js";
+import { dictated, voiceFile, voiceLimits } from "../voice.js";
 
 const MIN_DURATION = 500;
 
@@ -31,14 +32,16 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
         data: { action: "choose-file" }, onclick: () => input.click() });
     const done = button({ name: "send", label: t("voice.send"), bare: true, class: "round primary", type: "button",
         data: { action: "send-voice" }, onclick: () => busy(done, finish, report) });
+    const asText = button({ name: "edit", label: t("voice.asText"), bare: true, class: "round quiet", type: "button",
+        data: { action: "dictate" }, onclick: () => busy(asText, dictate, report) });
     const drop = button({ label: t("common.cancel"), class: "quiet pill", type: "button", data: { action: "cancel-voice" }, onclick: () => cancel() });
     const row = h("div", { class: "recording-row", id: "voice-composer", hidden: true, data: { state: "waiting" } },
-        h("span", { class: "recording-dot", "aria-hidden": "true" }), clock, drop, done);
+        h("span", { class: "recording-dot", "aria-hidden": "true" }), clock, drop, asText, done);
 
     const show = (state) => {
         row.dataset.state = state;
         row.hidden = state === "waiting";
-        drop.disabled = state === "sending";
+        for (const one of [drop, asText, done]) one.disabled = state === "sending";
         showRow(state !== "waiting");
     };
     const tick = () => {
@@ -59,6 +62,9 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
         maxDuration = maxSeconds * 1000 - 1_000;
         recorder = new Recorder();
         await recorder.start();
+        // Cancelled by closing.
+        if (isClosed) return;
+        asText.hidden = !server.transcribes;
         show("recording");
         tick();
         timer = setInterval(tick, 200);
@@ -113,6 +119,18 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
                 own.cancel();
                 end(t("row.notSent"));
             }
+            throw error;
+        }
+    });
+    const dictate = () => conclude(async (own) => {
+        try {
+            const text = await dictated(await own.finish());
+            end(text || t("transcript.noSpeech"));
+            if (text) write(text);
+            else if (isSignedIn()) toast(t("transcript.noSpeech"));
+        } catch (error) {
+            // It can be sent as it is.
+            keep(own);
             throw error;
         }
     });
