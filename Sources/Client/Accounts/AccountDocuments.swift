@@ -248,6 +248,14 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     /// How long messages are kept. Nil from a server that keeps them for ever.
     public var messages: MessageLimits?
 
+    /// A language model that the server asks.
+    public struct LanguageModel: Codable, Hashable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Whether texts leave what the operator runs.
+        public var hosted: Bool
+    }
+
     /// How long messages are kept.
     public struct MessageLimits: Codable, Hashable, Sendable {
         /// Days after which messages are erased; 0 for never. A group's settings may say fewer:

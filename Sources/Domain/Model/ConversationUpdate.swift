@@ -148,6 +148,9 @@ package struct ConversationView: Sendable, Hashable {
         case .others(let user): user != self.user && seesMarks
         case .author(let author, let number): author == user && number > from && !hidden.contains(number)
         case .message(let number, let isDeletion): sees(number) && (number > from || isDeletion)
+        case .readers(let number, let version, let language, let excluded, let only):
+            (language == self.language || language == hintAudience) && sees(number, of: version) && user != excluded
+                && only ?? user == user
         }
     }
 

@@ -9,6 +9,7 @@ struct LanguageParts: Sendable {
     let analyzer: TextAnalyzer
     let rules: IntelligenceRules
     let translation: TranslationParts
+    let explanation: ExplanationParts
 
     /// - Throws: `ConfigurationError` if there is no such library.
     init(_ configuration: ServerConfiguration, logger: Logger) throws {
@@ -37,6 +38,7 @@ struct LanguageParts: Sendable {
             tone: TranslationTone(rawValue: configuration[\.languages.tone].rawValue),
             prices: Self.prices(configuration))
         translation = try TranslationParts(configuration, logger: logger)
+        explanation = try ExplanationParts(configuration, logger: logger)
         if let engine { logger.info("languages are identified", metadata: ["engine": "\(engine.name)"]) }
     }
 

@@ -21,7 +21,10 @@ struct ProductParts: Sendable {
     let translator: TranslationWorker
     let captionTranslator: CaptionTranslator
     let translation: TranslationParts
+    let explanation: ExplanationParts
     let models: ModelCalls
+    let hints: HintService
+    let writing: WritingService
     let search: MessageSearchService
     let indexer: SearchIndexer
     let messageClock: MessageClock

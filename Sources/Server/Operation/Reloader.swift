@@ -87,6 +87,8 @@ final class Reloader: Sendable {
         _ = try WebClientSettings(read)
         _ = try GatewaySettings(read)
         _ = try ConnectionSettings(read)
+        _ = try TranslationParts.provider(read)
+        _ = try ExplanationParts.model(read)
         _ = try RelayServer(configuration: RelaySettings(read, directory: parts.directory).configuration)
 
         let live = liveKeys(from: running.configuration, to: read)

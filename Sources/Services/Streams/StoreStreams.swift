@@ -17,6 +17,7 @@ package struct StoreStreams: StreamSource {
     let conversations: ConversationCommands
     let inboxes: InboxReader
     let translations: TranslationService
+    let hints: HintService
     private let hub: RealtimeHub
     private let captionReaders: CaptionReaders
     private let lastSeen: LastSeenRecorder
@@ -30,6 +31,7 @@ package struct StoreStreams: StreamSource {
         self.commands = commands
         self.conversations = conversations
         self.translations = translations
+        self.hints = hints
         inboxes = InboxReader(commands: conversations)
         self.hub = hub
         self.lastSeen = lastSeen

@@ -11,6 +11,7 @@ package enum ServerOperations {
         var voice: VoiceLimits
         var transcribes: Bool
         var translates: Bool
+        var languageModel: LanguageModelInfo?
         var features: [String: Bool]
         var messages: MessageLimits
 
@@ -18,6 +19,11 @@ package enum ServerOperations {
             var maxSeconds: Int
             var maxBytes: Int
             var recording: Bool
+        }
+
+        struct LanguageModelInfo: Encodable {
+            var name: String
+            var hosted: Bool
         }
 
         struct MessageLimits: Encodable { var keepDays: Int }

@@ -38,6 +38,14 @@ extension SettingsTable {
             "Requests for translations that a user may make a minute, each of up to 50 messages; at once a quarter of them, or "
                 + "20. Replacing a glossary counts as three."
         ).live
+        let hintsPerMinute = Setting<Int>(
+            "limits.hintsPerMinute", default: 120, in: 1...1_000_000,
+            "Messages that a user may have explained a minute."
+        ).live
+        let writingPerMinute = Setting<Int>(
+            "limits.writingPerMinute", default: 30, in: 1...1_000_000,
+            "Drafts that a user may have checked and rewritten, and replies suggested, a minute."
+        ).live
         let searchesPerMinute = Setting<Int>(
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
             "Searches for people, and for messages, that a user may make a minute."

@@ -633,6 +633,34 @@ export const english = {
         explain: "Explain",
         suggestReplies: "Suggest replies",
     },
+    // Under the text of a message: what others may not understand of it.
+    hints: {
+        title: "What it means",
+        count: { one: "1 explanation", other: "{count} explanations" },
+        hide: "Hide explanations",
+        // What an abbreviation stands for.
+        expansion: "Short for {words}",
+        equivalent: "In other words: {words}",
+        asking: "Looking it up…",
+        // A model has that name.
+        askingModel: "Asking {engine}…",
+        byModel: "Explained by {engine}",
+        failed: "{engine} did not explain it.",
+        nothing: "There is nothing to explain in it.",
+        setting: "Explain idioms and slang",
+        settingHint: "What others write in other languages: what idioms, abbreviations and forms of address mean.",
+    },
+    hintModes: {
+        automatic: "Unasked",
+        onRequest: "When I ask",
+        off: "Never",
+    },
+    hintKinds: {
+        idiom: "Idiom",
+        reference: "Reference",
+        slang: "Slang",
+        formality: "Form of address",
+    },
     // Why no language model has explained a message.
     hintReasons: {
         consent_required: "{engine} may not be given this: the server, the chat or its author does not allow it.",
@@ -640,6 +668,25 @@ export const english = {
         text_too_long: "The text is too long for {engine}.",
         edited: "This was edited while you were away.",
         provider_failed: "{engine} did not respond.",
+    },
+    // Help with a draft.
+    writing: {
+        title: "Help with writing",
+        sounds: "How it sounds",
+        working: "One moment…",
+        nothing: "Nothing stands out.",
+        instead: "Instead: {words}",
+        askModel: "Ask {engine} too",
+        rewrite: "Write it in another way",
+        yours: "Your draft",
+        proposal: "Proposal by {engine}",
+        take: "Take it over",
+        leave: "Leave it",
+        hosted: "{engine} is a service elsewhere: it is sent your draft, without links and names, only when you ask it.",
+        consent: "{engine} is a service elsewhere. It may be given what you write here only if you allow it.",
+        allow: "Allow {engine} here",
+        replies: "Suggested replies",
+        replyConsent: "{engine} is a service elsewhere, and may not be given this: the server, the chat or its author does not allow it.",
     },
     // How a draft sounds.
     writingTones: {
@@ -950,6 +997,7 @@ export const english = {
         reply: "Reply to the chosen message",
         edit: "Edit the chosen message",
         translate: "Translate the chosen message",
+        explain: "Explain the chosen message",
         choose: "Choose or leave out the message, while several are chosen; with Shift all up to it",
         send: "Send the message",
         newLine: "Begin a line",

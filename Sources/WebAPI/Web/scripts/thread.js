@@ -15,6 +15,8 @@ import * as past from "./state/past.js";
 import { withPending } from "./state/pending.js";
 import { isClearing, withResult } from "./state/results.js";
 import * as state from "./state/thread.js";
+import { heldTranslations } from "./state/translations.js";
+import { ThreadHints } from "./thread-hints.js";
 import { ThreadPages } from "./thread-pages.js";
 import { ThreadTranslations } from "./thread-translations.js";
 import { ThreadWrites } from "./thread-writes.js";
@@ -27,7 +29,7 @@ const LONGEST_WAIT = 2 ** 31 - 1;
 
 /**
  * Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be listened to), `returned` (it
- * may again).
+ * may again), `translated` (a translation that the user has asked for, or why there is none), `explained` (likewise).
  */
 export class Thread extends ThreadWrites {
     /** Who reads it; when it is closed because somebody was signed out, nobody is signed in any more. */
@@ -40,6 +42,12 @@ export class Thread extends ThreadWrites {
     #isClosed = false;
     #hasFollowed = false;
     #pages = new ThreadPages(this.id, this.#held, { known: () => this.#known, shown: () => this.state, set: (next) => this.#set(next) });
+    /** What its messages mean: likewise. */
+    hints = new ThreadHints(this.id, { known: () => this.#known, set: (next) => this.#set(next), made: (row) => this.emit("explained", row) });
+    /** Its translations: what is shown of them, and how to ask for more. */
+    translations = new ThreadTranslations(this.id, { known: () => this.#known, set: (next) => this.#set(next),
+        position: () => this.#held.positions.translations, isMember: () => this.#watches.length > 0, followsHints: () => this.hints.isFollowed,
+        made: (row) => this.emit("translated", row) });
     #requested = new Set();
     #unsubscribe;
     #watches = [];
@@ -119,6 +127,8 @@ export class Thread extends ThreadWrites {
         this.closeSounds();
         this.#mark();
         this.#held.close();
+        this.translations.close();
+        this.hints.close();
         for (const kind of ["conversation", "marks"]) realtime.unlisten(`${kind}:${this.id}`);
     }
 

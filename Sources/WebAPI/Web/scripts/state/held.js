@@ -5,6 +5,8 @@
 
 import { between, messagesIn, noBlocks, withMessages } from "./blocks.js";
 import { emptyThread } from "./thread.js";
+import { noHints } from "./hints.js";
+import { changedTranslations, noTranslations } from "./translations.js";
 
 /** The messages up to the newest, and after it those of responses: an earlier range is read again when it is seen. */
 const newestRange = ({ blocks, first }) => messagesIn(between(blocks, first ?? 0));
@@ -40,8 +42,9 @@ const ownOf = ({ hidden, starred, listened, reacted, counters }, number) => ({ n
     starred: Boolean(starred[number]), listened: Boolean(listened[number]), reacted: reacted[number] ?? [], counter: counters[number] ?? 0 });
 
 /** The record of a thread, and that of its people. */
-export const recordOf = ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled }) =>
-    ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled });
+export const recordOf = ({ translations, ...thread }) => ({ ...restored(thread), language: translations.language });
+const restored = ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled, hints = noHints }) =>
+    ({ conversation, membership, moreMembers, first, last, hasEarlier, read, delivered, shown, scheduled, hints });
 export const rosterOf = ({ members, people }) => ({ members, people });
 
 /** The thread of a record with some of its newest messages, from the number `first` on, and what stands beside them. */

@@ -98,7 +98,7 @@ export function inboxWithPending(inbox, entries) {
         if (state === "failed") continue;
         if (name === "members.updateMe" && row?.membership) {
             const membership = { ...row.membership, ...params };
-            for (const field of ["muted", "receipts"]) if (membership[field] === null) delete membership[field];
+            for (const field of ["muted", "receipts", "translation", "hints", "intelligence"]) if (membership[field] === null) delete membership[field];
             next = { ...next, rows: { ...next.rows, [conversation]: { ...row, membership } } };
         } else if (["conversations.clear", "conversations.delete"].includes(name) && row) {
             const changed = clearedRow(row, params.upTo, name === "conversations.delete" && !written.has(conversation));

@@ -4,6 +4,8 @@
 // returns the next one.
 
 import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from "./blocks.js";
+import { noHints } from "./hints.js";
+import { applyTranslations, noTranslations } from "./translations.js";
 
 /**
  * `first` and `last` are the numbers that `blocks` speak for, up to the newest; absent while there are none. Messages after them
@@ -15,13 +17,16 @@ import { between, messageIn, messagesIn, noBlocks, peopleIn, withMessages } from
  * translations.js.
  */
 export const emptyThread = () => ({ isLoaded: false, members: {}, people: {}, blocks: noBlocks, hidden: {}, reacted: {},
-    starred: {}, listened: {}, counters: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false });
+    starred: {}, listened: {}, counters: {}, read: 0, delivered: {}, shown: {}, hasEarlier: false, translations: noTranslations, hints: noHints });
 
-/** A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. */
-export function applySnapshot(thread, snapshot, { isNewEpoch = false } = {}) {
-    const { delivered, shown, scheduled } = thread;
+/**
+ * A snapshot replaces the messages: between those that were held and the newest ones there may be a hole. `keepsTranslations`
+ * says that those that are held are of the new epoch too.
+ */
+export function applySnapshot(thread, snapshot, { isNewEpoch = false, keepsTranslations = false } = {}) {
+    const { delivered, shown, scheduled, translations, hints } = thread;
     // Those come with a snapshot of their own, before or after this one.
-    const known = isNewEpoch ? { ...emptyThread(), delivered, shown, scheduled } : thread;
+    const known = isNewEpoch ? { ...emptyThread(), delivered, shown, scheduled, ...(keepsTranslations && { translations, hints }) } : thread;
     const [first, last] = snapshot.range ?? [];
     const blocks = withMessages(noBlocks, snapshot.messages.map((one) => newer(messageOf(known, one.number), one)), newer);
     const members = Object.fromEntries(snapshot.members.map((one) => [one.user, newer(known.members[one.user], one)]));

@@ -15,6 +15,7 @@ import { openEmojiPicker } from "./emoji-picker.js";
 import { quote } from "./message.js";
 import { sendLater } from "./scheduled.js";
 import { voiceComposer } from "./voice-composer.js";
+import { openWritingHelp, replyChips } from "./writing-help.js";
 
 /** The server's limit, in bytes of UTF-8. */
 const MAX_BYTES = 65_536;
@@ -34,6 +35,10 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         "aria-autocomplete": "list", enterkeyhint: "send", dir: "auto" });
     const submit = button({ name: "send", label: t("composer.send"), bare: true, class: "round primary", type: "submit" });
     const later = button({ name: "clock", label: t("composer.sendLater"), bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
+    const smile = button({ name: "smile", label: t("emoji.title"), bare: true, class: "round quiet emoji-opener", "aria-haspopup": "dialog", data: { action: "emoji" },
+        onclick: () => openEmojiPicker({ anchor: smile, pick: insertEmoji }) });
+    const help = button({ name: "wand", label: t("writing.title"), bare: true, class: "round quiet help", "aria-haspopup": "dialog", data: { action: "writing-help" },
+        onclick: () => openWritingHelp(thread, text(), replaceText) });
     const about = h("div", { class: "about", hidden: true });
     const list = completionList(field, {
         sources: [mentionCompletion(() => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
@@ -69,7 +74,18 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         setText(text, found);
     };
     const text = () => encoded(field.value, mentions).trim();
-    const keep = () => { if (!root && !target.edit) drafts.write(thread.id, encoded(field.value, mentions), target.reply?.number); };
+    /** What the user has chosen instead of what stands there. */
+    const replaceText = (stored) => {
+        showText(stored);
+        keep();
+        field.focus();
+    };
+    const chips = replyChips(thread, { take: (message, words) => {
+        if (!target.edit) setTarget({ reply: message });
+        replaceText(field.value === "" ? words : `${text()} ${words}`);
+    } });
+    /** Once it is closed, the same chat may have been opened anew, or somebody else be signed in. */
+    const keep = () => { if (!root && !target.edit && !isClosed) drafts.write(thread.id, encoded(field.value, mentions), target.reply?.number); };
 
     const showTarget = () => {
         const message = target.edit ?? target.reply;
@@ -219,6 +235,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         focus: () => field.focus(),
         reply: (message) => setTarget({ ...(!target.edit && target), reply: message }),
         edit: (message) => setTarget({ edit: message }),
+        suggest: (message) => chips.suggest(message),
         /** Whether the user is in the middle of a text. */
         get isTyping() { return document.activeElement === field && field.value !== ""; },
         close() {

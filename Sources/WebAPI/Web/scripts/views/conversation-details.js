@@ -57,6 +57,13 @@ export function showDetails(thread, title, actions) {
             part("rights", isGroup && isManager, [JSON.stringify(settings)], () => rightsSection(thread)),
             part("disappearing", true, [disappearAfter, isManager], () => disappearingField(thread, isManager)),
             part("receipts", conversation.kind !== "self", [row?.membership?.receipts], () => receiptsField(thread, row)),
+            part("reading", conversation.kind !== "self" && server.translates && row, [JSON.stringify([row?.membership?.translation, credentials.user.languages])],
+                () => readingFields(thread, row)),
+            part("glossary", conversation.kind !== "self" && server.translates && stateOf(state, thread.me) === "member", [], () => h("div", { class: "items" },
+                item("glossary", "globe", t("glossary.title"), () => showGlossary(thread, () => !isGroup || ["owner", "admin"].includes(roleOf(thread.state, thread.me)))))),
+            part("hints", conversation.kind !== "self" && row?.membership?.state === "member", [row?.membership?.hints], () => hintsField(thread, row)),
+            part("ownLevel", row?.membership?.state === "member", [row?.membership?.intelligence], () => ownLevelField(thread, row, conversation.kind)),
+            part("level", isGroup && isManager, [settings?.intelligence], () => groupLevelField(thread)),
             part("actions", row, [JSON.stringify(row?.membership), row && unreadOf(inbox.state, row).unread > 0], () => h("div", { class: "items" },
                 rowActions(row).map(({ action, name, label, style, run }) => item(action, name, label, run, style)))),
             part("person", conversation.kind === "direct", [members], () => personItems(thread, item)),
@@ -85,13 +92,6 @@ async function rename(thread) {
     if (name !== undefined) await attempt(thread.change("conversations.update", { name }));
 }
 
-/** A choice that is saved at once, and goes back if that fails. */
-function choice({ id, label, hint, value, values, save, disabled }) {
-    const input = h("select", { id, disabled }, values.map(([one, text]) => h("option", { value: one, selected: one === value }, text)));
-    input.addEventListener("change", async () => { if (!await attempt(save(input.value))) input.value = value; });
-    return h("div", { class: "field" }, h("label", { for: id }, label), input, hint && h("p", { class: "hint" }, hint));
-}
-
 function rightsSection(thread) {
     const { settings = {} } = thread.state.conversation;
     const words = [["members", t("details.allMembers")], ["admins", t("details.administrators")]];
@@ -113,6 +113,42 @@ function receiptsField(thread, row) {
     const values = [["default", t("details.asInSettings")], ["true", t("details.yes")], ["false", t("details.no")]];
     return choice({ id: "show-receipts", label: t("settings.receipts"), value: receipts === undefined || receipts === null ? "default" : String(receipts), values,
         save: (value) => inbox.keep(thread.id, { receipts: value === "default" ? null : value === "true" }) });
+}
+
+/** How the user reads this conversation, if not as their settings say. */
+function readingFields(thread, row) {
+    const { translation } = row.membership;
+    const { mode, into, known } = readerOf(credentials.user, row.membership);
+    const own = translation?.into ?? (translation ? undefined : credentials.user.translation?.into);
+    const tone = translation?.tone ?? (translation ? undefined : credentials.user.translation?.tone);
+    const save = (change) => inbox.keep(thread.id, { translation: change });
+    return h("div", { class: "setting-fields" },
+        choice({ id: "read-in", label: t("languages.translate"), value: translation?.mode ?? "default", values: [["default", t("details.asInSettings")], ...modeChoices()],
+            save: (value) => save(value === "default" ? null : { mode: value, ...(own && { into: own }), ...(tone && { tone }) }) }),
+        translation && mode !== "off" && intoField({ id: "read-into", chosen: translation.into, known, save: (value) => save({ mode, ...(value && { into: value }), ...(tone && { tone }) }) }),
+        translation && mode !== "off" && toneField({ id: "read-tone", chosen: tone,
+            save: (value) => save({ mode, ...(own && { into: own }), ...(value && { tone: value }) }) }),
+        translation && mode !== "off" && !into && h("p", { class: "hint" }, t("translation.noLanguage")));
+}
+
+/** When messages are explained here. */
+function hintsField(thread, { membership: { hints } }) {
+    return choice({ id: "explain-here", label: t("hints.setting"), value: hints ?? "default", values: [["default", t("details.asInSettings")], ...hintChoices()],
+        save: (value) => inbox.keep(thread.id, { hints: value === "default" ? null : value }) });
+}
+
+/** What machines may make of what the user writes here. Of two people, and in notes to oneself, it is of all that is written. */
+function ownLevelField(thread, { membership: { intelligence } }, kind) {
+    return choice({ id: "own-level", label: t("languages.machinesHere"), hint: [kind === "direct" && t("languages.ofTwo"), t("languages.elsewhere")].filter(Boolean).join(" "), value: intelligence ?? "default",
+        values: [["default", t("details.asInSettings")], ...levelChoices()],
+        save: (value) => inbox.keep(thread.id, { intelligence: value === "default" ? null : value }) });
+}
+
+function groupLevelField(thread) {
+    const { intelligence } = thread.state.conversation.settings ?? {};
+    return choice({ id: "group-level", label: t("languages.machinesInGroup"), hint: `${t("languages.machinesInGroupHint")} ${t("languages.elsewhere")}`, value: intelligence ?? "",
+        values: [...intelligence ? [] : [["", t("languages.asServer")]], ...levelChoices()],
+        save: (value) => thread.change("conversations.update", { settings: { intelligence: value } }) });
 }
 
 function personItems(thread, item) {

@@ -12,6 +12,9 @@ import { attempt } from "./attempt.js";
 import { ask, open } from "./dialogs.js";
 import { openEmojiPicker } from "./emoji-picker.js";
 import { showHistory, showInfo, showReactions } from "./message-info.js";
+import { chooseLanguage, languageText } from "./message-language.js";
+import { explain } from "./message-hints.js";
+import { translate } from "./message-translation.js";
 import { pickConversations } from "./conversation-picker.js";
 import { reportUser } from "./report-user.js";
 
@@ -35,7 +38,10 @@ export function showMenu(thread, message, actions) {
             isMember && isThere && item("reply", "reply", t("menu.reply"), () => actions.reply(message)),
             isMember && isThere && kind === "group" && item("thread", "thread", t("menu.replyInThread"), () => actions.openThread(message.thread ?? message.number)),
             isMember && isThere && isOwn && isText && item("edit", "edit", t("menu.edit"), () => actions.edit(message)),
-            isThere && isText && item("forward", "forward", t("menu.forward"), () => forward(thread, message)),
+            thread.translations.isOffered(message) && item("translate", "globe", t("menu.translate"), () => translate(thread, [message])),
+            thread.hints.isOffered(message) && item("explain", "info", t("menu.explain"), () => explain(thread, message)),
+            isMember && !isOwn && actions.suggest && server.suggestsReplies && wordsOf(message) && item("suggest-replies", "chat", t("menu.suggestReplies"), () => actions.suggest(message)),
+            isForwardable(message) && item("forward", "forward", t("menu.forward"), () => forward(thread, message)),
             isThere && message.text && item("copy", "copy", t("common.copy"), () => copy(thread, message)),
             item("copy-link", "link", t("menu.copyLink"), () => copyText(`${location.origin}/#/c/${thread.id}/${message.number}`)),
             isMember && isThere && item("pin", "pin", isPinned ? t("menu.unpin") : t("menu.pin"), () => attempt(thread.pin(message.number, !isPinned))),

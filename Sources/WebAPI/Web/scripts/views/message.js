@@ -14,6 +14,8 @@ import { attempt } from "./attempt.js";
 import { avatar } from "./avatar.js";
 import { callRecord } from "./call-record.js";
 import { messageText, nodesOf, visible } from "./message-text.js";
+import { hintsOf } from "./message-hints.js";
+import { translationOf } from "./message-translation.js";
 import { voiceSound } from "./voice-message.js";
 
 const QUOTE_LENGTH = 120;
@@ -27,7 +29,7 @@ export function partsOf(thread, item) {
     const receipt = message.author === me && !message.notice ? receiptOf(state, number, me) : undefined;
     return [message, replyTo && quotedIn(state, replyTo), root && quotedIn(state, root), state.people, state.membership,
         state.listened[number], state.starred[number], state.conversation?.pins.includes(number), receipt?.state, receipt?.readers.join(),
-        message.call?.state === "active" && calls.has(message.call.id), item.day, item.isUnread, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me)];
+        message.call?.state === "active" && calls.has(message.call.id), item.day, item.isUnread, item.isLong, item.isFirst, item.isLast, folded?.length, friends.blocked, stateOf(state, me), ...thread.translations.partsOf(message), ...thread.hints.partsOf(message)];
 }
 
 /**
@@ -75,6 +77,8 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
             message.thread && !message.replyTo && h("p", { class: "hint" }, t("message.inThread")),
             (message.replyTo ?? message.thread) && quoteButton(thread, message, actions),
             content(thread, message),
+            translationOf(thread, message),
+            hintsOf(thread, message),
             meta(thread, message, isOwn),
             reactions(thread, message, canReact && actions),
             message.replies > 0 && button({ name: "thread", label: t("message.replies", { count: message.replies }), class: "small link reply-count",

@@ -33,8 +33,8 @@ export function openReplies(thread, root, show) {
 
     const item = (message) => h("article", { class: "reply", "aria-label": t("message.label", { name: thread.nameOf(message.author), time: whenText(message.sentAt) }), data: { number: String(message.number) } },
         h("p", { class: "reply-head" }, h("bdi", { class: "author" }, message.author === thread.me ? t("common.you") : visible(thread.nameOf(message.author))),
-            h("time", { datetime: message.sentAt }, timeText(message.sentAt))), content(thread, message));
-    const node = (message) => nodes.node(message.number, [message, thread.state.people], () => h("li", {}, item(message)));
+            h("time", { datetime: message.sentAt }, timeText(message.sentAt))), content(thread, message), translationOf(thread, message), hintsOf(thread, message));
+    const node = (message) => nodes.node(message.number, [message, thread.state.people, ...thread.translations.partsOf(message), ...thread.hints.partsOf(message)], () => h("li", {}, item(message)));
 
     const draw = () => {
         const { state, state: { hidden } } = thread;

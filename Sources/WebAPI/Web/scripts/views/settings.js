@@ -54,8 +54,6 @@ function profileSection() {
     const save = button({ label: t("common.save"), type: "submit", class: "primary" });
     const form = h("form", { id: "profile-form" },
         field({ label: t("settings.name"), name: "displayName", value: me.displayName, required: true, maxlength: "80", autocomplete: "name" }),
-        field({ label: t("settings.languages"), name: "languages", value: (me.languages ?? []).join(", "),
-            hint: t("settings.languagesHint") }),
         me.email && h("p", { class: "hint" }, t("settings.signedInAs", { email: me.email })), save);
     form.addEventListener("submit", (event) => {
         event.preventDefault();

@@ -7,8 +7,9 @@ import { closeButton, open } from "./dialogs.js";
 /** Keys by where they work: their names, and the key of what they do in the catalogue. */
 const groups = () => [
     ["everywhere", [[t("keys.switcher"), "switcher"], ["?", "help"], [t("keys.escape"), "close"]]],
-    ["thread", [[t("keys.find"), "find"], ["↑ ↓", "messages"], [t("keys.ends"), "ends"], [t("keys.enter"), "menu"], ["R", "reply"], ["E", "edit"]]],
-    ["writing", [[t("keys.enter"), "send"], [t("keys.newLine"), "newLine"], ["↑", "up"], ["@", "mention"], [t("keys.escape"), "stop"]]],
+    ["list", [["↑ ↓", "rows"], [t("keys.ends"), "rowEnds"], [t("keys.menu"), "rowMenu"]]],
+    ["thread", [[t("keys.find"), "find"], ["↑ ↓", "messages"], [t("keys.ends"), "ends"], [t("keys.enter"), "menu"], ["R", "reply"], ["E", "edit"], ["T", "translate"], ["X", "explain"], [t("keys.space"), "choose"]]],
+    ["writing", [[t("keys.enter"), "send"], [t("keys.newLine"), "newLine"], ["↑", "up"], ["@", "mention"], [":", "emoji"], [t("keys.escape"), "stop"]]],
     ["call", [["M", "mute"], ["V", "camera"], ["H", "hold"], ["C", "captions"], ["D", "details"], [t("keys.enter"), "accept"],
         [t("keys.escape"), "decline"]]],
 ];

@@ -46,8 +46,9 @@ export function openThreadSearch(thread, show) {
         clearTimeout(timer);
         const mine = ++turn;
         const query = input.value.trim();
-        const isEmpty = filters.isEmpty && query.length < LEAST;
-        if (!after) said.textContent = isEmpty ? "" : t("search.searching");
+        const isEmpty = !filters.areEnough && query.length < LEAST;
+        const hint = filters.isEmpty ? "" : t("only.needWords");
+        if (!after) said.textContent = isEmpty ? hint : t("search.searching");
         let page = { results: [], people: [] };
         try { if (!isEmpty) page = await ask(query, after, () => mine === turn); } catch (error) {
             if (mine === turn) said.textContent = errorMessage(error);
@@ -59,8 +60,8 @@ export function openThreadSearch(thread, show) {
         cursor = page.nextCursor;
         more.hidden = !cursor;
         authors = { ...authors, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
-        said.textContent = isEmpty || found.length > 0 ? "" : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
-        redraw(list, found.map((one) => foundMessage(one, authors, { isInThread: true, onclick: (event) => {
+        said.textContent = isEmpty ? hint : found.length > 0 ? "" : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
+        redraw(list, found.map((one) => foundMessage(one, authors, { isInThread: true, nameOf: (user) => thread.nameOf(user), onclick: (event) => {
             event.preventDefault();
             dialog.close();
             show(one.message.number);

@@ -21,7 +21,10 @@ import { Feed } from "./feed.js";
 import { openGoToDate } from "./go-to-date.js";
 import { invitation } from "./invitation.js";
 import { redraw } from "./keyed.js";
-import { showMenu } from "./message-menu.js";
+import { pickReaction, showMenu } from "./message-menu.js";
+import { messageSelection } from "./message-selection.js";
+import { explain, spokenHints } from "./message-hints.js";
+import { spokenTranslation, translate } from "./message-translation.js";
 import { visible } from "./message-text.js";
 import { showOutgoingMenu } from "./outgoing-menu.js";
 import { pinsBar } from "./pins.js";
@@ -52,7 +55,10 @@ export function threadPage(id, number, isThread) {
         react: (message, anchor) => pickReaction(thread, message, anchor),
         reply: (message) => writing.reply(message),
         edit: (message) => writing.edit(message),
-        openThread: (root) => openReplies(thread, root, show),
+        suggest: (message) => writing.suggest(message),
+        select: (message) => selection.begin(message),
+        mark: (nodes) => selection.mark(nodes),
+        openThread: (about) => openReplies(thread, about, show),
         show,
         /** A key that was pressed on a message. */
         key: (key, wanted) => {
@@ -126,7 +132,8 @@ export function threadPage(id, number, isThread) {
                 h("p", {}, person ? t.rich("thread.wantMessages", { name: h("bdi", {}, visible(title)) }) : t("thread.invitedToGroup")),
                 invitation({ id, person }, title)),
             state === "left" && h("p", { class: "hint" }, t("thread.notMember")),
-            isWaiting && h("p", { class: "hint" }, t("thread.mustAccept")),
+            isDeleted && state === "member" && h("p", { class: "hint" }, t("thread.accountDeleted")),
+            isWaiting && !isDeleted && h("p", { class: "hint" }, t("thread.mustAccept")),
             isLeaving && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.leaving")),
                 h("button", { type: "button", class: "small primary", data: { action: "stay" }, onclick: () => thread.stay() }, t("thread.stay"))),
             isBlocked && state === "member" && h("div", { class: "notice-card" }, h("p", {}, t("thread.blocked")),
@@ -147,6 +154,8 @@ export function threadPage(id, number, isThread) {
             announce(t("search.line", { author: thread.nameOf(message.author), text: message.voice ? voiceText(message.voice)
                 : plainText(message.text ?? "", message.ranges, (user) => thread.nameOf(user)) }));
         }),
+        thread.on("translated", (row) => announce(spokenTranslation(thread, row))),
+        thread.on("explained", (row) => announce(spokenHints(thread, row))),
         friends.on("change", schedule),
         calls.on("calls", schedule),
         thread.on("returned", () => {

@@ -44,7 +44,8 @@ function signInForm() {
 }
 
 function signUpForm(server) {
-    const languages = [...new Set(navigator.languages ?? [])].slice(0, 3);
+    const languages = languageList({ id: "sign-up-languages", label: t("settings.languages"), hint: server.translates && t("languages.signUpHint"),
+        languages: [...new Set(navigator.languages ?? [])].slice(0, 3) });
     return accountForm("sign-up-form", t("welcome.create"), [
         field({ label: t("settings.name"), name: "displayName", autocomplete: "name", required: true, maxlength: "80" }),
         field({ label: t("welcome.email"), name: "email", type: "email", autocomplete: "username", required: true }),
