@@ -158,6 +158,7 @@ let package = Package(
 
         module("Adapters", "ProviderCodecs", ["Model", "Languages"]),
         module("Adapters", "Translators", ["Model", "Languages", "Webhooks", "Providers", "ProviderCodecs"]),
+        module("Adapters", "Embedders", ["Model", "Languages", "Providers", "ProviderCodecs"]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -212,7 +213,7 @@ let package = Package(
             [
                 "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice",
                 "Messaging", "Languages", "LanguageEngines", "Transfer", "Webhooks", "MediaFiles", "DatagramIO",
-                "Providers", "ProviderCodecs", "Translators", "OpenSSLCrypto", "SecureMedia",
+                "Providers", "ProviderCodecs", "Translators", "Embedders", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
                 "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
@@ -226,7 +227,7 @@ let package = Package(
                 nioCore, nioPosix, nioHTTP1, nioWebSocket, nioFoundation, nioSSL, asyncHTTPClient, logging, grdb,
             ], path: "Sources/Client", swiftSettings: strict),
 
-        tool("switchboard", ["Server", argumentParser]),
+        tool("switchboard", ["Server", "Embedders", argumentParser]),
         tool(
             "switchboard-load",
             [

@@ -25,10 +25,10 @@ from switchboard_tests.waiting import TIMEOUT
 
 # Files that take longest, the longest first. They begin first, so that no worker is alone with one in the end.
 LONG = [
-    "test_openapi", "test_transcripts", "test_deletion", "test_relay", "test_stalls", "test_recording_transcripts",
-    "test_captions", "test_crash", "test_webhook_delivery", "test_erased_bytes", "test_realtime_ends",
-    "test_disappearing", "test_voice_recordings", "test_gateway_gstreamer", "test_load_media",
-    "test_recordings_networks",
+    "test_operation", "test_check", "test_webhook_delivery", "test_voice_recordings", "test_deletion", "test_openapi",
+    "test_captions", "test_load_media", "test_stalls", "test_translations", "test_erased_bytes", "test_realtime_ends",
+    "test_crash", "test_meaning", "test_recordings_networks", "test_recording_transcripts", "test_disappearing",
+    "test_gateway_gstreamer", "test_relay", "test_realtime_sessions",
 ]  # fmt: skip
 
 

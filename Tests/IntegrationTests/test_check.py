@@ -118,7 +118,10 @@ def test_json_has_every_check(whole):
     assert statuses(found) == {
         "configuration": {"ok"}, "server": {"ok"}, "http": {"ok"}, "certificate": {"notConfigured"},
         "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"},
-        "keys": {"notConfigured"}, "webhooks": {"notConfigured"}, "storage": {"ok"},
+        "keys": {"notConfigured"}, "webhooks": {"notConfigured"}, "translation": {"ok"},
+        "meaning": {"notConfigured"},
+        "explanation": {"ok"},
+        "storage": {"ok"},
     }
     assert all(one["name"] and one["detail"] and one["milliseconds"] >= 0 for one in found["checks"])
     warned = next(one for one in found["checks"] if one["status"] == "warning")
@@ -157,7 +160,7 @@ def test_roles_that_are_off_are_not_configured(make_server, role, off):
     server.start()
     found = document(server, code=0)
     assert {subject for subject, status in statuses(found).items() if status == {"notConfigured"}} == {
-        *off, "certificate", "keys", "webhooks"
+        *off, "certificate", "keys", "webhooks", "translation", "meaning"
     }
     server.stop()
 

@@ -148,7 +148,7 @@ def test_filters_orders_and_pages(server):
         ({"query": "a " * 33}, "query"), ({"conversation": "x", "query": "a"}, "conversation"),
         ({"author": "x"}, "author"), ({"kind": "song"}, "kind"), ({"from": "today", "query": "a"}, "from"),
         ({"to": "1", "query": "a"}, "to"), ({"link": "yes"}, "link"), ({"link": "false"}, "query"),
-        ({"query": "a", "order": "size"}, "order"), ({"query": "a", "mode": "meaning"}, "mode"),
+        ({"query": "a", "order": "size"}, "order"), ({"query": "a", "mode": "sense"}, "mode"),
         ({"query": "a", "limit": "51"}, "limit"), ({"query": "a", "limit": "0"}, "limit"),
         ({"query": "a", "cursor": "x"}, "cursor"), ({"query": "a", "cursor": "x" * 5000}, "cursor"),
     ],

@@ -243,6 +243,12 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var signUp: String
     /// Whether the server transcribes voice messages and captions.
     public var transcribes: Bool
+    /// Whether anything translates messages; nil from older servers.
+    public var translates: Bool?
+    /// Whether messages are found by their meaning: ``MessageSearch/mode``; nil from older servers.
+    public var findsMeaning: Bool?
+    /// What rewrites drafts, suggests replies and explains more than lexicons do; nil where there is none.
+    public var languageModel: LanguageModel?
     /// The limits of voice messages.
     public var voice: VoiceLimits
     /// How long messages are kept. Nil from a server that keeps them for ever.

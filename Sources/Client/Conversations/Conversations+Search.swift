@@ -16,6 +16,21 @@ public struct MessageSearch: Hashable, Sendable {
         public static let relevance = Self(rawValue: "relevance")
     }
 
+    /// What is compared. Newer servers may have more.
+    public struct Mode: RawRepresentable, Hashable, Sendable, Codable {
+        /// The mode as it stands in JSON.
+        public let rawValue: String
+        /// Takes any mode.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The words.
+        public static let words = Self(rawValue: "words")
+        /// The meaning, across languages: one page of the best, where the server ``ServerDescription/findsMeaning``.
+        public static let meaning = Self(rawValue: "meaning")
+        /// Words and meaning, ranked as one.
+        public static let both = Self(rawValue: "both")
+    }
+
     /// Words that a message has to have, all of them; of the last one the beginning is enough. Words between quotation
     /// marks follow each other. Case and accents make no difference. At most 256 characters.
     public var text: String?
@@ -35,8 +50,10 @@ public struct MessageSearch: Hashable, Sendable {
     public var mentionsMe = false
     /// Only those that the user has starred.
     public var isStarred = false
-    /// The order of the results.
+    /// The order of the results, of a search for words alone.
     public var order = Order.date
+    /// What is compared.
+    public var mode = Mode.words
     /// How many at most, 1 to 50; nil is 20.
     public var limit: Int?
     /// ``MessageSearchPage/nextCursor`` of the previous page, with the same values.
@@ -73,6 +90,10 @@ public struct MessageSearchPage: Codable, Hashable, Sendable {
     /// Whether the search cost too much to look at everything: ``nextCursor`` goes on where it stopped; without one,
     /// narrower words find what is missing.
     public var isPartial: Bool
+    /// Of a search by meaning: the part of the messages that the user may see whose meaning is known, from 0 to 1.
+    public var coverage: Double?
+    /// Why a search for both has compared the words alone, such as ``Problem/Kind/providerFailed``; else nil.
+    public var withoutMeaning: Problem.Kind?
 }
 
 extension Conversations {
@@ -86,7 +107,8 @@ extension Conversations {
         var link: Bool?
         var mentions: Bool?
         var starred: Bool?
-        var order: MessageSearch.Order
+        var order: MessageSearch.Order?
+        var mode: MessageSearch.Mode?
         var limit: Int?
         var cursor: String?
     }
@@ -94,14 +116,16 @@ extension Conversations {
 
     /// Searches all messages that the user may see, page by page. It needs a connection.
     ///
-    /// - Throws: ``Problem/Kind/invalidRequest`` for a search without anything to look for.
+    /// - Throws: ``Problem/Kind/invalidRequest`` for a search without anything to look for;
+    ///   ``Problem/Kind/providerNotConfigured`` for one by meaning where nothing understands texts.
     public func search(_ search: MessageSearch) async throws -> MessageSearchPage {
         try await realtime.request(
             "messages.search",
             Searching(
                 query: search.text, conversation: search.conversation, author: search.author, kind: search.kind,
                 from: search.from, to: search.to, link: search.hasLink ? true : nil,
-                mentions: search.mentionsMe ? true : nil, starred: search.isStarred ? true : nil, order: search.order,
+                mentions: search.mentionsMe ? true : nil, starred: search.isStarred ? true : nil,
+                order: search.mode == .words ? search.order : nil, mode: search.mode == .words ? nil : search.mode,
                 limit: search.limit, cursor: search.cursor))
     }
 

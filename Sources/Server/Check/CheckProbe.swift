@@ -19,6 +19,8 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case webhooks
     /// What translates messages.
     case translation
+    /// What turns messages into vectors.
+    case meaning
     /// What explains messages, and helps to write them.
     case explanation
     case storage

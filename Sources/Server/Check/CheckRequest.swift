@@ -12,6 +12,8 @@ package enum CheckRequest: Codable, Sendable {
     case webhooks
     /// Tries what translates: one line, a JSON array of `EngineReport`.
     case translation
+    /// Tries what turns texts into vectors, likewise.
+    case embedding
     /// Tries what explains and rewrites: likewise.
     case explanation
     /// Ends a leg.

@@ -32,12 +32,18 @@ final class CheckResponder: Sendable {
     private let gateway: GatewayLegs?
     private let keys: @Sendable () -> [ServerKeyRecord]
     private let webhooks: @Sendable () async throws -> [WebhookHealth]
+    private let translation: @Sendable () async -> [EngineReport]
+    private let embedding: @Sendable () async -> [EngineReport]
+    private let explanation: @Sendable () async -> [EngineReport]
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
     init(
         roles: Set<ServerRole>, gateway: GatewayLegs?, keys: @escaping @Sendable () -> [ServerKeyRecord],
         webhooks: @escaping @Sendable () async throws -> [WebhookHealth] = { [] },
+        translation: @escaping @Sendable () async -> [EngineReport] = { [] },
+        embedding: @escaping @Sendable () async -> [EngineReport] = { [] },
+        explanation: @escaping @Sendable () async -> [EngineReport] = { [] },
         clock: @escaping @Sendable () -> Timestamp
     ) {
         // Without the api there is no gateway, whatever was asked for.
@@ -45,6 +51,9 @@ final class CheckResponder: Sendable {
         self.gateway = gateway
         self.keys = keys
         self.webhooks = webhooks
+        self.translation = translation
+        self.embedding = embedding
+        self.explanation = explanation
         self.clock = clock
     }
 
@@ -55,6 +64,7 @@ final class CheckResponder: Sendable {
         case .keyExpiries: listKeys()
         case .webhooks: await listWebhooks()
         case .translation: await list(translation)
+        case .embedding: await list(embedding)
         case .explanation: await list(explanation)
         case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
         case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))

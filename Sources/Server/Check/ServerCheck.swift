@@ -65,7 +65,11 @@ package struct ServerCheck: Sendable {
     /// In the order in which they run.
     func probes(_ server: RunningServer) -> [CheckProbe] {
         [configurationProbe, serverProbe(server)] + webProbes(server) + [gatewayProbe(server)] + relayProbes(server)
-            + [keyProbe(server), webhookProbe(server), storageProbe]
+            + [
+                keyProbe(server), webhookProbe(server), translationProbe(server), meaningProbe(server),
+                explanationProbe(server),
+                storageProbe,
+            ]
     }
 
     // MARK: The configuration and the server
@@ -226,6 +230,10 @@ package struct ServerCheck: Sendable {
 
     private func translationProbe(_ server: RunningServer) -> CheckProbe {
         engineProbe(.translation, "Translation", .translation(server))
+    }
+
+    private func meaningProbe(_ server: RunningServer) -> CheckProbe {
+        engineProbe(.meaning, "Search by meaning", .meaning(server))
     }
 
     private func engineProbe(_ subject: CheckSubject, _ name: String, _ probe: EngineProbe) -> CheckProbe {

@@ -35,6 +35,8 @@ package enum ControlRequest: Codable, Sendable {
     case languageStatistics
     /// Erases all translations, or those into a language.
     case translationErase(into: String?)
+    /// All vectors are compared with their messages, or made anew.
+    case vectorRepair
     case vectorReindex
     /// The audit log since a time, or for so long, as text or as JSON.
     case audit(since: String, json: Bool)

@@ -119,6 +119,15 @@ struct AccountParts: Sendable {
                 let count = try await storage.store.eraseTranslations(into: into)
                 try await record("translations.erase", into)
                 return ControlResponse(lines: ["\(count) translations are erased."])
+            case .vectorRepair:
+                _ = try await storage.store.write { try $0.checkAllVectors() }
+                try await record("vectors.repair")
+                let count = try await storage.store.read { try $0.vectorChecksLeft() }
+                return ControlResponse(lines: ["\(count) conversations are compared with their vectors, from now on."])
+            case .vectorReindex:
+                _ = try await storage.store.write { try $0.restartEmbedding() }
+                try await record("vectors.reindex")
+                return ControlResponse(lines: ["All messages get new vectors; until then the old ones are used."])
             case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
                 return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
             case .webhookAdd, .webhookList, .webhookRotate, .webhookRemove, .webhookEnable, .webhookTest,

@@ -9,6 +9,7 @@ struct LanguageParts: Sendable {
     let analyzer: TextAnalyzer
     let rules: IntelligenceRules
     let translation: TranslationParts
+    let embedding: EmbeddingParts
     let explanation: ExplanationParts
 
     /// - Throws: `ConfigurationError` if there is no such library.
@@ -34,10 +35,12 @@ struct LanguageParts: Sendable {
                 dailyCharacters: Int64(configuration[\.languages.budget.dailyCharacters]),
                 monthlyCharacters: Int64(configuration[\.languages.budget.monthlyCharacters])),
             isTranscriberHosted: TranscriptionParts.isHosted(configuration),
+            isEmbedderHosted: EmbeddingParts.isHosted(configuration),
             glossary: try Self.glossary(configuration[\.languages.glossary]),
             tone: TranslationTone(rawValue: configuration[\.languages.tone].rawValue),
             prices: Self.prices(configuration))
         translation = try TranslationParts(configuration, logger: logger)
+        embedding = try EmbeddingParts(configuration, logger: logger)
         explanation = try ExplanationParts(configuration, logger: logger)
         if let engine { logger.info("languages are identified", metadata: ["engine": "\(engine.name)"]) }
     }

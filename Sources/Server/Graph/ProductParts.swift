@@ -27,6 +27,9 @@ struct ProductParts: Sendable {
     let writing: WritingService
     let search: MessageSearchService
     let indexer: SearchIndexer
+    /// Nil without a provider.
+    let embedder: EmbeddingIndexer?
+    let embedding: EmbeddingParts
     let messageClock: MessageClock
     let retention: Retention
     let eraser: AccountEraser
@@ -60,5 +63,24 @@ struct ProductParts: Sendable {
             phrases: phrases,
             discard: { [coordinator = calls.coordinator] user in coordinator.userDisabled(user) },
             logger: Logger(label: "erasure"))
+    }
+
+    /// What does what here, for operators.
+    var engines: [(feature: String, name: String, isHosted: Bool)] {
+        var engines = translation.engines.all.map { ("translation", $0.name, $0.isHosted) }
+        if let embedder = embedding.engine { engines.append(("meaning", embedder.model, embedder.isHosted)) }
+        if let model = explanation.model { engines.append(("model", model.name, model.isHosted)) }
+        return engines
+    }
+
+    /// For metrics.
+    func translationStats(_ store: Store) -> @Sendable () async throws -> TranslationStats {
+        { [translation, translations, embedding, models, hints] in
+            TranslationStats(
+                counters: translations.counters.values, models: models.values, modelWaiting: models.waitingCount,
+                hints: hints.values,
+                queue: try await store.read { try $0.translationQueue() },
+                programs: translation.programs + embedding.programs)
+        }
     }
 }

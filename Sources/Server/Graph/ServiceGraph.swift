@@ -95,6 +95,9 @@ struct ServiceGraph: Sendable {
         let checks = CheckResponder(
             roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
             webhooks: { [storage] in try await storage.store.read { try WebhookHealth.all(in: $0) } },
+            translation: { [translation = product?.translation] in await translation?.reports() ?? [] },
+            embedding: { [embedding = product?.embedding] in await embedding?.reports() ?? [] },
+            explanation: { [explanation = product?.explanation] in await explanation?.reports() ?? [] },
             clock: Timestamp.systemClock)
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,
@@ -114,7 +117,8 @@ struct ServiceGraph: Sendable {
         let dispatcher = accounts.webhooks.dispatcher()
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
-            transcription: transcription, webhooks: dispatcher, registry: registry)
+            transcription: transcription, translation: product?.translationStats(storage.store), webhooks: dispatcher,
+            registry: registry)
         let readiness = Readiness(
             listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
             isStorageFull: { [storage] in storage.database.isDiskFull },
@@ -182,11 +186,20 @@ struct ServiceGraph: Sendable {
             path: directory.file("control.sock"),
             handle: { request in
                 switch request {
-                case .reload: reloader.reload()
-                case .drain(let isOn): draining.handleDrain(isOn: isOn)
-                case .systemWarnings: ControlResponse(lines: warnings)
-                case .check(let request): await checks.handle(request)
-                default: await accounts.handle(request, media: files)
+                case .reload: return reloader.reload()
+                case .drain(let isOn): return draining.handleDrain(isOn: isOn)
+                case .systemWarnings: return ControlResponse(lines: warnings)
+                case .check(let request): return await checks.handle(request)
+                case .languageStatistics: return await statistics(store, product)
+                case .translationErase:
+                    let response = await accounts.handle(request, media: nil)
+                    hub.rereadAll(.translations)
+                    return response
+                case .vectorReindex:
+                    let response = await accounts.handle(request, media: nil)
+                    product?.embedder?.restart()
+                    return response
+                default: return await accounts.handle(request, media: product?.media.files)
                 }
             }, bound: { readiness.bound(.control) }, logger: Logger(label: "control"))
     }

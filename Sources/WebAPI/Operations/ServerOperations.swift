@@ -11,6 +11,7 @@ package enum ServerOperations {
         var voice: VoiceLimits
         var transcribes: Bool
         var translates: Bool
+        var findsMeaning: Bool
         var languageModel: LanguageModelInfo?
         var features: [String: Bool]
         var messages: MessageLimits

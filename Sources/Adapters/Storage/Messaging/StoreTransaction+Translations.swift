@@ -113,6 +113,7 @@ extension StoreTransaction {
                 "DELETE FROM \(table) WHERE conversation_id = ?1 AND number = ?2",
                 [.id(conversation), .integer(number)])
         }
+        try removeOutdatedVectors(of: number, in: conversation)
     }
 
     private static func translation(_ row: SQLRow) throws -> MessageTranslation {
@@ -160,6 +161,7 @@ extension StoreTransaction {
     package func checkLevels(in conversation: ConversationID) throws {
         try sql.execute(
             "INSERT INTO level_checks (conversation_id) VALUES (?1) ON CONFLICT DO NOTHING", [.id(conversation)])
+        try checkVectors(in: conversation)
         hasDemandedJobs = true
     }
 
@@ -173,6 +175,7 @@ extension StoreTransaction {
                 UNION SELECT conversation_id FROM messages WHERE forwarded_from = ?1) affected
             WHERE 1 = 1 ON CONFLICT DO NOTHING
             """, [.id(user)])
+        try checkVectors(of: user)
         hasDemandedJobs = true
     }
 

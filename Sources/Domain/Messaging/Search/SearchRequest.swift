@@ -31,6 +31,13 @@ package struct SearchFilters: Hashable, Sendable {
 
     package init() {}
 
+    /// What of them says where is searched, and not for what: a conversation, and times.
+    package var scope: SearchFilters {
+        var scope = SearchFilters()
+        (scope.conversation, scope.from, scope.to) = (conversation, from, to)
+        return scope
+    }
+
     /// Whether they are enough to search for without words.
     package var isSelective: Bool { author != nil || kind != nil || hasLink || mentionsReader || isStarred }
 

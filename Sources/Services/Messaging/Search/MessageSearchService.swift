@@ -16,8 +16,13 @@ package final class MessageSearchService: Sendable {
     /// Ended pauses are forgotten at this number: a few searches run at a time, so there are not many others.
     private static let rememberedPauses = 1_024
 
+    private static let tooMany = Problem(
+        .rateLimited, "At most \(maxPerUser) searches of a user run at a time: wait for their results.",
+        retryAfter: 1_000)
+
     private let store: Store
     private let commands: ConversationCommands
+    private let meaning: MeaningSearcher?
     private let limits: SearchLimits
     private let limiter = ConcurrencyLimiter(
         maxConcurrent: concurrent, maxWaiting: waiting, busyWith: "searches")
@@ -29,13 +34,14 @@ package final class MessageSearchService: Sendable {
     private let sleep: @Sendable (Duration) async throws -> Void
 
     package init(
-        store: Store, commands: ConversationCommands, limits: SearchLimits = SearchLimits(),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        store: Store, commands: ConversationCommands, meaning: MeaningSearcher? = nil,
+        limits: SearchLimits = SearchLimits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         self.now = now
         self.sleep = sleep
         self.store = store
+        self.meaning = meaning
         self.commands = commands
         self.limits = limits
     }
@@ -45,11 +51,7 @@ package final class MessageSearchService: Sendable {
         _ request: SearchRequest, by user: UserID,
         show: @escaping @Sendable (SearchPage, StoreTransaction) throws -> Shown
     ) async throws -> Shown {
-        guard enter(user) else {
-            throw Problem(
-                .rateLimited, "At most \(Self.maxPerUser) searches of a user run at a time: wait for their results.",
-                retryAfter: 1_000)
-        }
+        guard enter(user) else { throw Self.tooMany }
         defer { leave(user) }
         return try await queue.run(user) {
             try await pause(user)
@@ -62,6 +64,29 @@ package final class MessageSearchService: Sendable {
             }
         }
     }
+
+    /// - Parameter mode: not of words alone.
+    package func search<Shown: Sendable>(
+        _ request: SearchRequest, mode: SearchMode, by user: UserID,
+        show: @escaping @Sendable (MeaningResponse, StoreTransaction) throws -> Shown
+    ) async throws -> Shown {
+        guard let meaning else {
+            throw Problem(.providerNotConfigured, "This server finds messages by their words alone.")
+        }
+        guard enter(user) else { throw Self.tooMany }
+        defer { leave(user) }
+        return try await queue.run(user) {
+            try await pause(user)
+            return try await limiter.withSlot { [self] in
+                let start = now()
+                defer { rest(user, for: now() - start) }
+                return try await meaning.search(request, mode: mode, by: user, show: show)
+            }
+        }
+    }
+
+    /// Whether messages are found by their meaning.
+    package var hasMeaning: Bool { meaning != nil }
 
     private func pause(_ user: UserID) async throws {
         guard let end = resting.withLock({ $0[user] }) else { return }

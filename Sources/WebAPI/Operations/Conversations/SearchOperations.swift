@@ -12,6 +12,7 @@ package enum SearchOperations {
     /// Notices are not found.
     private static let kinds = Message.Kind.allCases.filter { $0 != .notice }.map(\.rawValue)
     private static let orders = SearchRequest.Order.allCases.map(\.rawValue)
+    private static let modes = SearchMode.allCases.map(\.rawValue)
     private static let maxLimit = SearchLimits().page
 
     private static let parameters: [Operation.Parameter] = [
@@ -30,7 +31,12 @@ package enum SearchOperations {
         .query(
             "order", .choice(orders),
             "The newest first, which is the default and has all of them; or the most relevant of the newest 1,000."),
-        .query("mode", .choice(["words"]), "What is compared: the words."),
+        .query(
+            "mode", .choice(modes),
+            "What is compared: the `words`, which is the default; the `meaning`, across languages; or `both`, ranked as one. "
+                + "By meaning there is one page, of the best: `order` and `cursor` are of words. 503 where nothing "
+                + "understands texts: `findsMeaning` of `GET /v1/server` says so. Where that fails, `both` finds by words, "
+                + "and says so."),
         .query(
             "limit", .integer(1...Int64(maxLimit)),
             "How many at most; the default is 20. Long texts make pages shorter."),
@@ -43,24 +49,47 @@ package enum SearchOperations {
             summary:
                 "Search the messages that the user may see, by words, by filters or by both. By relevance, those come first "
                 + "that have the words often, near to each other and whole.",
-            parameters: parameters, responses: [.ok(.named("SearchPage"))], problems: [.notFound], limit: .searches,
+            parameters: parameters, responses: [.ok(.named("SearchPage"))],
+            problems: [.notFound, .providerNotConfigured, .providerFailed, .consentRequired, .budgetExhausted],
+            limit: .searches,
             feature: .always(.messageSearch)
         ) { request in
             let user = try request.requirePrincipal().user
-            let body = try await service.search(searchRequest(request), by: user) { page, store in
-                let people = try store.people(Set(page.results.map(\.message.author)).sorted { $0.text < $1.text })
-                var writer = JSONWriter(capacity: 4096)
-                writer.object { writer in
-                    writer.name("results")
-                    writer.array(page.results) { write($1, to: &$0) }
-                    writer.write(people: people)
-                    writer.member("nextCursor", page.next?.text)
-                    writer.member("isPartial", page.isPartial)
+            let mode = try request.choice("mode", among: modes, SearchMode.init) ?? .words
+            let wanted = try searchRequest(request)
+            let body =
+                mode == .words
+                ? try await service.search(wanted, by: user) { page, store in
+                    try encode(page.results, in: store) { writer in
+                        writer.member("nextCursor", page.next?.text)
+                        writer.member("isPartial", page.isPartial)
+                    }
                 }
-                return writer.bytes
-            }
+                : try await service.search(wanted, mode: mode, by: user) { response, store in
+                    try encode(response.page.results, in: store) { writer in
+                        writer.member("isPartial", response.page.isPartial)
+                        if let coverage = response.coverage {
+                            writer.member("coverage", (coverage * 1000).rounded() / 1000)
+                        }
+                        writer.member("withoutMeaning", response.withoutMeaning?.rawValue)
+                    }
+                }
             return OperationResponse(status: 200, body: body)
         }
+    }
+
+    private static func encode(
+        _ results: [SearchResult], in store: StoreTransaction, _ rest: (inout JSONWriter) -> Void
+    ) throws -> [UInt8] {
+        let people = try store.people(Set(results.map(\.message.author)).sorted { $0.text < $1.text })
+        var writer = JSONWriter(capacity: 4096)
+        writer.object { writer in
+            writer.name("results")
+            writer.array(results) { write($1, to: &$0) }
+            writer.write(people: people)
+            rest(&writer)
+        }
+        return writer.bytes
     }
 
     private static func searchRequest(_ request: OperationRequest) throws -> SearchRequest {
@@ -73,7 +102,6 @@ package enum SearchOperations {
         filters.hasLink = try request.flag("link")
         filters.mentionsReader = try request.flag("mentions")
         filters.isStarred = try request.flag("starred")
-        _ = try request.choice("mode", among: ["words"]) { $0 }
         return try SearchRequest(
             query: request.parameters["query"].map { try SearchQuery($0) }, filters: filters,
             order: request.choice("order", among: orders, SearchRequest.Order.init) ?? .date,
@@ -107,6 +135,14 @@ package enum SearchOperations {
                     "True if the search reached the limit of what one may cost before it had looked at everything: "
                         + "`nextCursor`, if there is one, goes on where it stopped, though the page is short or empty; "
                         + "else narrower words or filters find what is missing."),
+                .optional(
+                    "coverage", .number(0...1),
+                    "Of a search by meaning: the part of the messages that the user may see whose meaning is known, from "
+                        + "0 to 1. New ones follow within seconds."),
+                .optional(
+                    "withoutMeaning", .text(),
+                    "Of a search for both whose meaning could not be compared, so that these results have the words: "
+                        + "`provider_failed`, `budget_exhausted` or `consent_required`."),
             ])
         ),
         (

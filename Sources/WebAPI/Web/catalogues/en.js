@@ -2,7 +2,9 @@
 //
 // Keys stand in groups: most are views, such as `composer.placeholder`. Names in braces are placeholders. A text that depends
 // on a `count` has a form for each plural category of its language (CLDR). A comment before a text is for translators.
-// `Scripts/catalogues` reads this file, so it stays as plain as JSON but for comments, unquoted keys and last commas.
+// `Scripts/catalogues` reads this file, so it stays as plain as JSON but for comments, unquoted keys and last commas. With
+// `--check` it says what the other catalogues lack: every new text needs its translations, and one whose meaning changes
+// gets a new key, so that they are asked for again.
 
 export const english = {
     call: {
@@ -949,8 +951,11 @@ export const english = {
         monday: "On Monday morning",
     },
     search: {
+        // A button that is on or off: messages that mean what was written are found too, in any language.
+        byMeaning: "By meaning",
         held: "Messages on this device",
         searching: "Searching…",
+        wordsAlone: "Found by words alone: what they mean could not be compared.",
         nothing: "Nothing found for “{query}”.",
         line: "{author}: {text}",
     },

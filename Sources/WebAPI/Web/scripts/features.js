@@ -6,6 +6,27 @@ import { Emitter } from "./emitter.js";
 
 const root = document.documentElement;
 
+/** What the server says of itself. Event: `change`. */
+class Server extends Emitter {
+    /** Whether it is known. */
+    isKnown = false;
+    /** Whether anything there translates messages. */
+    translates = false;
+    /** Whether anything there turns speech into text. */
+    transcribes = false;
+    /** Whether messages are found by their meaning. */
+    findsMeaning = false;
+    /** What rewrites drafts, `{name, hosted}`; undefined without one. */
+    languageModel;
+    /** Whether that, or anything else there, suggests replies. */
+    suggestsReplies = false;
+
+    note({ translates = false, transcribes = false, findsMeaning = false, suggestsReplies = false, languageModel }) {
+        [this.isKnown, this.translates, this.transcribes, this.findsMeaning, this.languageModel] = [true, translates, transcribes, findsMeaning, languageModel];
+        this.suggestsReplies = suggestsReplies;
+        this.emit("change");
+    }
+}
 
 export const server = new Server();
 

@@ -70,25 +70,52 @@ export function inboxList() {
     const setFilter = (value) => {
         filter = value;
         for (const one of tabs.children) one.setAttribute("aria-pressed", String(one.dataset.filter === value));
+        priority.show(isImportant());
         draw();
     };
+    const isImportant = () => filter === "important" && !isArchive;
+    /** What machines find important is there where they understand texts. */
+    const drawTabs = () => {
+        tabs.querySelector("[data-filter=important]").hidden = !server.findsMeaning;
+        if (filter === "important" && !server.findsMeaning) setFilter("all");
+    };
+    /** What stands around the rows. */
+    const drawAround = (rows, state) => {
+        list.hidden = isImportant();
+        empty.hidden = rows.length > 0 || !state.isLoaded || isImportant();
+        emptyText.textContent = t(`nothing.${isArchive ? "archive" : filter}`);
+        start.hidden = isArchive || filter !== "all";
+        more.hidden = isImportant() || (isArchive ? !state.archive?.nextCursor : !state.nextCursor);
+        archive.hidden = starred.hidden = isArchive || filter !== "all";
+    };
+    let drawn;
+    let isPressed = false;
     const draw = () => {
+        // Another row would come under the pointer: it is drawn when that is lifted.
+        if (isPressed) return;
         const { state } = inbox;
         const rows = isArchive ? archivedRows(state) : filteredRows(state, listedRows(state), filter, current);
         showNodes(list, rows.map((row) => nodes.node(row.id, rowParts(state, row, row.id === current),
             () => conversationRow(state, row, { isCurrent: row.id === current, menu: showRowMenu }))));
         nodes.sweep();
-        empty.hidden = rows.length > 0 || !state.isLoaded;
-        emptyText.textContent = t(`nothing.${isArchive ? "archive" : filter}`);
-        start.hidden = isArchive || filter !== "all";
-        more.hidden = isArchive ? !state.archive?.nextCursor : !state.nextCursor;
-        archive.hidden = starred.hidden = isArchive || filter !== "all";
+        const key = [rows.length > 0 || !state.isLoaded, isArchive, filter, Boolean(isArchive ? state.archive?.nextCursor : state.nextCursor)].join();
+        if (key !== drawn) drawAround(rows, state);
+        drawn = key;
         const top = rows.slice(0, WATCHED);
         typing.update(top.filter((row) => row.membership.state === "member").map((row) => row.id));
         online.update(top.filter((row) => row.person && !row.person.deleted).map((row) => row.person.id));
     };
     const schedule = onceAFrame(draw);
-    const unsubscribe = [...[inbox, drafts, outbox, presence, writers].map((one) => one.on("change", schedule)), calls.on("calls", schedule)];
+    watchRows(list, {
+        menu: (id) => { if (inbox.row(id)) showRowMenu(inbox.row(id)); },
+        swipes: (id) => inbox.row(id) ? rowSwipes(inbox.row(id)) : {},
+        pressed(isDown) {
+            isPressed = isDown;
+            if (!isDown) schedule();
+        },
+    });
+    drawTabs();
+    const unsubscribe = [server.on("change", drawTabs), ...[inbox, drafts, names, outbox, presence, writers].map((one) => one.on("change", schedule)), calls.on("calls", schedule)];
     return {
         node,
         /** The conversation that is shown beside it, and whether the archive is listed. */
@@ -99,6 +126,7 @@ export function inboxList() {
                 heading.textContent = isArchive ? t("inbox.archive") : t("chats.list");
                 tabs.hidden = isArchive;
                 back.hidden = !isArchive;
+                priority.show(isImportant());
                 for (const one of begin) one.hidden = isArchive;
                 if (isArchive) attempt(inbox.loadArchive());
             }

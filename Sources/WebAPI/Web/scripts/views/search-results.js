@@ -25,7 +25,18 @@ const LEAST = 2;
 export function searchResults() {
     const filters = messageFilters(() => load(words), knownPeople);
     const list = h("div", { class: "results" });
-    const node = h("div", { id: "search-results", class: "results", hidden: true }, filters.node, list);
+    let byMeaning = false;
+    const meaning = h("button", { type: "button", class: "filter", data: { action: "by-meaning" }, onclick: () => {
+        byMeaning = !byMeaning;
+        draw();
+        load(words);
+    } }, t("search.byMeaning"));
+    const draw = () => {
+        meaning.hidden = !server.findsMeaning;
+        meaning.setAttribute("aria-pressed", String(byMeaning));
+    };
+    const node = h("div", { id: "search-results", class: "results", hidden: true }, h("div", { class: "filters" }, meaning), filters.node, list);
+    const unsubscribe = server.on("change", draw);
     let words = "";
     const said = h("p", { class: "hint", role: "status" });
     let timer;
@@ -68,8 +79,9 @@ export function searchResults() {
             hasFeature("userSearch") && !isNarrowed && realtime.isOnline && ask(async () => { found.people = (await request("users.search", { query }, { isWanted })).users; }),
             hasFeature("messageSearch") && ask(async () => {
                 found.isHeld = !realtime.isOnline;
-                const { results, people } = await (found.isHeld ? searchHeld(query, filters.params)
-                    : request("messages.search", { ...(!isShort && { query }), ...filters.params }));
+                const { results, people, withoutMeaning } = await (found.isHeld ? searchHeld(query, filters.params)
+                    : request("messages.search", { ...(!isShort && { query }), ...(!isShort && byMeaning && server.findsMeaning && { mode: "both" }), ...filters.params }, { isWanted }));
+                found.isByWords = withoutMeaning !== undefined;
                 [found.messages, found.authors] = [results, Object.fromEntries(people.map((one) => [one.id, one]))];
             }),
         ]);

@@ -1,0 +1,150 @@
+package import Languages
+package import Model
+
+/// Texts of some messages of a conversation, made from one snapshot, whose vectors are to be written in another transaction.
+package struct EmbeddingBatch: Hashable, Sendable {
+    package struct Passage: Hashable, Sendable {
+        package var number: Int64
+        /// The `textVersion`.
+        package var of: Int64
+        package var author: UserID
+        /// Each becomes a vector.
+        package var texts: [String]
+    }
+
+    package let conversation: ConversationID
+    /// The messages after `from` up to `to` are looked at.
+    package let from: Int64
+    package let to: Int64
+    /// Others that are, again.
+    package let again: [Int64]
+    /// Of those that have words and may be embedded.
+    package let passages: [Passage]
+    /// Whether there is more after it.
+    package let hasMore: Bool
+}
+
+// What is embedded.
+extension ConversationCommands {
+    /// Messages of one step.
+    private static let step = 64
+    /// Texts of one step, after which it ends.
+    private static let textsOfStep = 128
+
+    /// The next messages that have no vectors; nil if there are none.
+    package func embeddingBatch(
+        of id: ConversationID, by model: VectorModel, in store: some VectorStore
+    ) throws -> EmbeddingBatch? {
+        guard let conversation = try store.conversation(id) else { return nil }
+        let progress = try store.vectorProgress(of: id, by: model, limit: Self.step)
+        let again = try progress.again.compactMap { try store.message($0, in: id) }
+        let new = try store.messages(toIndexIn: id, after: progress.embeddedTo, limit: Self.step)
+        guard !progress.again.isEmpty || !new.isEmpty else { return nil }
+        var levels = MessageLevels(conversation, rules: intelligence, in: store)
+        var passages: [EmbeddingBatch.Passage] = []
+        var (count, to) = (0, progress.embeddedTo)
+        func add(_ message: Message) throws {
+            guard let passage = try passage(of: message, &levels, in: store) else { return }
+            passages.append(passage)
+            count += passage.texts.count
+        }
+        for message in again where message.number <= progress.embeddedTo { try add(message) }
+        var looked = 0
+        for message in new where count < Self.textsOfStep {
+            try add(message)
+            to = message.number
+            looked += 1
+        }
+        return EmbeddingBatch(
+            conversation: id, from: progress.embeddedTo, to: to, again: progress.again, passages: passages,
+            hasMore: looked < new.count || new.count == Self.step || progress.again.count == Self.step)
+    }
+
+    private func passage<Store: VectorStore>(
+        of message: Message, _ levels: inout MessageLevels<Store>, in store: Store
+    ) throws -> EmbeddingBatch.Passage? {
+        // Nobody but its author sees one that is withheld.
+        guard !message.isWithheld, !message.isTextWithheld, let text = message.asOf(store.now).translatableText,
+            try levels.level(of: message).allowsEmbedding(byHosted: intelligence.isEmbedderHosted),
+            try store.isActive(message.author)
+        else { return nil }
+        let texts = text.passages()
+        guard !texts.isEmpty else { return nil }
+        return EmbeddingBatch.Passage(
+            number: message.number, of: message.textVersion, author: message.author, texts: texts)
+    }
+
+    /// Writes the vectors of a batch, each unless its message has changed meanwhile, or may be embedded no more.
+    ///
+    /// - Parameter vectors: of each message, by its number; nil where there are none, which is tried no more until a repair.
+    /// - Returns: false if somebody else has written it, which changes nothing.
+    @discardableResult
+    package func write(
+        _ vectors: [Int64: [EmbeddingVector]], of batch: EmbeddingBatch, by model: VectorModel,
+        in store: some VectorStore
+    ) throws -> Bool {
+        guard let conversation = try store.conversation(batch.conversation) else { return false }
+        let progress = try store.vectorProgress(of: batch.conversation, by: model, limit: 0)
+        guard progress.embeddedTo == batch.from else { return false }
+        var levels = MessageLevels(conversation, rules: intelligence, in: store)
+        // Before vectors of changed texts are asked for again, so that a change in between is not lost.
+        try store.embeddedAgain(batch.again, in: batch.conversation)
+        if batch.to > batch.from { try store.setEmbedded(to: batch.to, of: batch.conversation, by: model) }
+        for passage in batch.passages {
+            guard let made = vectors[passage.number] else { continue }
+            guard let message = try store.message(passage.number, in: batch.conversation),
+                try self.passage(of: message, &levels, in: store) == passage
+            else {
+                try store.embedAgain([passage.number], in: batch.conversation)
+                continue
+            }
+            let rows = zip(Int64(0)..., made).map {
+                MessageVector(number: passage.number, chunk: $0, of: passage.of, vector: $1)
+            }
+            try store.setVectors(rows, of: passage.number, in: batch.conversation, by: model)
+        }
+        return true
+    }
+}
+
+/// What a repair has found in one conversation.
+package struct VectorRepair: Hashable, Sendable {
+    /// Messages whose vectors were of another text, or of a message that may have none: they are gone.
+    package var removed = 0
+    /// Messages without vectors that may have some: they are made again.
+    package var missing = 0
+    /// The number after which to go on; nil if that was all.
+    package var next: Int64?
+}
+
+extension ConversationCommands {
+    /// Compares vectors with messages, a part at a time.
+    ///
+    /// - Parameter limit: of messages.
+    package func repairVectors(
+        of id: ConversationID, after number: Int64, limit: Int, in store: some VectorStore
+    ) throws -> VectorRepair {
+        var repair = VectorRepair()
+        guard let conversation = try store.conversation(id) else { return repair }
+        let embeddedTo = try store.lastEmbedded(in: id)
+        let messages = try store.messages(toIndexIn: id, after: number, limit: limit)
+        let known = Dictionary(
+            try store.embeddedNumbers(in: id, after: number, limit: limit).map { ($0.number, $0.of) },
+            uniquingKeysWith: { first, _ in first })
+        let last = messages.last?.number ?? .max
+        var levels = MessageLevels(conversation, rules: intelligence, in: store)
+        var wanted: [Int64: Int64] = [:]
+        for message in messages where message.number <= embeddedTo {
+            wanted[message.number] = try passage(of: message, &levels, in: store)?.of
+        }
+        for (number, of) in known where number <= last && wanted[number] != of {
+            try store.removeVectors(of: number, in: id)
+            repair.removed += 1
+        }
+        let missing = wanted.filter { known[$0.key] != $0.value && $0.key <= embeddedTo }.keys.sorted()
+        try store.embedAgain(missing, in: id)
+        repair.missing = missing.count
+        repair.next = messages.count == limit ? messages.last?.number : nil
+        return repair
+    }
+}

@@ -1,0 +1,68 @@
+package import Languages
+package import Model
+
+/// A vector of a part of a message's text, as it is stored.
+package struct MessageVector: Hashable, Sendable {
+    package var number: Int64
+    package var chunk: Int64
+    /// The `textVersion` that it was made from.
+    package var of: Int64
+    package var vector: EmbeddingVector
+
+    package init(number: Int64, chunk: Int64, of: Int64, vector: EmbeddingVector) {
+        self.number = number
+        self.chunk = chunk
+        self.of = of
+        self.vector = vector
+    }
+}
+
+/// How far the messages of a conversation have vectors, and what of it is to be done again.
+package struct VectorProgress: Hashable, Sendable {
+    /// The messages up to this number were embedded, as far as they could be.
+    package var embeddedTo: Int64
+    /// Among them, those whose texts have changed since, or that a repair found without a vector.
+    package var again: [Int64]
+
+    package init(embeddedTo: Int64 = 0, again: [Int64] = []) {
+        self.embeddedTo = embeddedTo
+        self.again = again
+    }
+}
+
+/// A model by which vectors were made, by its key in the store.
+package struct VectorModel: Hashable, Sendable {
+    package var key: Int64
+    package var name: String
+
+    package init(key: Int64, name: String) {
+        self.key = key
+        self.name = name
+    }
+}
+
+/// The storage of vectors. None has a text.
+package protocol VectorStore: MessagingStore {
+    /// - Parameter limit: of what is to be done again.
+    func vectorProgress(of conversation: ConversationID, by model: VectorModel, limit: Int) throws -> VectorProgress
+    func setEmbedded(to number: Int64, of conversation: ConversationID, by model: VectorModel) throws
+    /// Messages of a conversation that are to be embedded again, and no more when they are.
+    func embedAgain(_ numbers: [Int64], in conversation: ConversationID) throws
+    func embeddedAgain(_ numbers: [Int64], in conversation: ConversationID) throws
+    /// Replaces all vectors of a message.
+    func setVectors(
+        _ vectors: [MessageVector], of number: Int64, in conversation: ConversationID, by model: VectorModel) throws
+    /// Of each message of a range the first vector, with the `textVersion` that it was made from.
+    func firstVectors(
+        in conversation: ConversationID, by model: VectorModel, _ numbers: ClosedRange<Int64>
+    ) throws -> [Int64: (of: Int64, vector: EmbeddingVector)]
+    func removeVectors(of number: Int64, in conversation: ConversationID) throws
+    /// How far any model got.
+    func lastEmbedded(in conversation: ConversationID) throws -> Int64
+    /// The numbers after `number` that have vectors, with the `textVersion`s that they were made from, in order.
+    func embeddedNumbers(
+        in conversation: ConversationID, after number: Int64, limit: Int
+    ) throws -> [(number: Int64, of: Int64)]
+    /// The oldest messages after `number`, withheld ones too.
+    func messages(toIndexIn conversation: ConversationID, after number: Int64, limit: Int) throws -> [Message]
+}
