@@ -99,6 +99,20 @@ OPERATIONS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
         "messages.edit", {"number": ONE, "text": "one", "textVersion": 1},
         statuses(403, owner=200, joined_later=404),
     ),
+    ("messages.setLanguage", {"number": ONE, "language": "en"}, statuses(403, owner=200, joined_later=404)),
+    # This server has no engine, which only those are told who see the message.
+    (
+        "translations.request", {"numbers": [ONE], "language": "es"},
+        statuses(503, joined_later=404, former=403, invited=403),
+    ),
+    ("summaries.create", {}, statuses(503)),
+    ("hints.request", {"number": ONE}, statuses(200, joined_later=404, former=403, invited=403)),
+    ("drafts.check", {"text": "hello there"}, statuses(200, former=403, invited=403)),
+    # Nor a language model.
+    ("drafts.rewrite", {"text": "hello", "style": "formal"}, statuses(503, former=403, invited=403)),
+    ("replies.suggest", {"number": ONE}, statuses(503, joined_later=404, former=403, invited=403)),
+    ("glossary.get", {}, statuses(200, former=403, invited=403)),
+    ("glossary.set", {"terms": []}, ADMINS),
     (
         "messages.delete", {"number": TWO, "for": "all"},
         statuses(403, owner=200, admin=200, member=200, joined_later=404, returned=404),
@@ -224,7 +238,8 @@ def harness(make_server) -> Harness:
 
 def test_the_table_is_complete(harness):
     tested = {operation for operation, _, _ in OPERATIONS + DOCUMENTS} | set(UNBOUND) | BY_TOKEN
-    prefixes = ("conversations.", "members.", "messages.", "inbox.", "typing.", "links.", "scheduled.")
+    prefixes = ("conversations.", "members.", "messages.", "inbox.", "typing.", "links.", "scheduled.", "translations.",
+                "glossary.", "summaries.", "hints.", "drafts.", "replies.")
     assert {name for name in harness.routes if name.startswith(prefixes)} == tested - {"calls.create"}
 
 

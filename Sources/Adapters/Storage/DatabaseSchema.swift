@@ -6,5 +6,5 @@ package enum DatabaseSchema {
         + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends + messaging
         + messagingStreams + messageParts + search + imports + groupLinks + messageTimes + retention
         + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages
-        + translations + vectors + phrases + glossaries + forwarded
+        + translations + vectors + summaries + phrases + glossaries + forwarded
 }

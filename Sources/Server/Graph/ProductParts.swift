@@ -26,6 +26,7 @@ struct ProductParts: Sendable {
     let hints: HintService
     let writing: WritingService
     let search: MessageSearchService
+    let summaries: SummaryService
     let indexer: SearchIndexer
     /// Nil without a provider.
     let embedder: EmbeddingIndexer?

@@ -239,7 +239,10 @@ struct ServiceGraph: Sendable {
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
-                transcribes: calls.transcripts.isConfigured, keepDays: configuration[\.messages.keepDays],
+                transcribes: calls.transcripts.isConfigured,
+                translates: !product.translations.engines.isEmpty, findsMeaning: product.search.hasMeaning,
+                languageModel: product.writing.model, suggestsReplies: product.writing.suggestsReplies,
+                keepDays: configuration[\.messages.keepDays],
                 features: features, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
                 + PhotoOperations.all(photos)

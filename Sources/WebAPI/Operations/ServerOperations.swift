@@ -12,6 +12,7 @@ package enum ServerOperations {
         var transcribes: Bool
         var translates: Bool
         var findsMeaning: Bool
+        var suggestsReplies: Bool
         var languageModel: LanguageModelInfo?
         var features: [String: Bool]
         var messages: MessageLimits
@@ -32,18 +33,25 @@ package enum ServerOperations {
 
     /// - Parameters:
     ///   - records: whether voice messages can be recorded here.
+    ///   - languageModel: what helps to write.
+    ///   - suggestsReplies: whether that, or anything else here, suggests replies.
     ///   - keepDays: how long messages are kept; 0 for ever.
     ///   - features: what the operator has disabled.
     ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
-        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool, keepDays: Int,
-        features: FeatureFlags, keys: @escaping @Sendable () -> String
+        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool,
+        translates: Bool, findsMeaning: Bool, languageModel: (name: String, isHosted: Bool)? = nil,
+        suggestsReplies: Bool = false, keepDays: Int,
+        features: FeatureFlags,
+        keys: @escaping @Sendable () -> String
     ) -> [Operation] {
         let about: @Sendable () -> About = {
             About(
                 version: version, signUp: signUp,
                 voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit, recording: records),
-                transcribes: transcribes,
+                transcribes: transcribes, translates: translates, findsMeaning: findsMeaning,
+                suggestsReplies: suggestsReplies,
+                languageModel: languageModel.map { .init(name: $0.name, hosted: $0.isHosted) },
                 features: Dictionary(
                     uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
                 messages: .init(keepDays: keepDays))
@@ -69,6 +77,22 @@ package enum ServerOperations {
                             .required(
                                 "transcribes", .boolean,
                                 "Whether voice messages are transcribed, and recordings on request."),
+                            .required(
+                                "translates", .boolean, "Whether anything here translates messages."),
+                            .optional(
+                                "languageModel",
+                                .object([
+                                    .required("name", .text()),
+                                    .required("hosted", .boolean, "Whether texts leave what the operator runs."),
+                                ]),
+                                "What rewrites drafts and explains more than lexicons do; absent without one."
+                            ),
+                            .required(
+                                "suggestsReplies", .boolean,
+                                "Whether replies are suggested: by the language model, or by templates."),
+                            .required(
+                                "findsMeaning", .boolean,
+                                "Whether messages are found by their meaning: `mode` of `messages.search`."),
                             .required(
                                 "messages",
                                 .object([

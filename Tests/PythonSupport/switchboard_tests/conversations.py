@@ -51,6 +51,15 @@ def sent(user: User, conversation: str, text: str, **more: Any) -> int:
     assert response.status_code == 201, response.text
     number: int = response.json()["message"]["number"]
     return number
+
+
+def summary(user: User, conversation: str, **scope: Any) -> dict[str, Any]:
+    response = user.post(f"/v1/conversations/{conversation}/summaries", scope)
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
 def messages(user: User, conversation: str, **parameters: Any) -> list[dict[str, Any]]:
     """What people wrote, without notices."""
     return [one for one in everything(user, conversation, **parameters) if one["kind"] != "notice"]

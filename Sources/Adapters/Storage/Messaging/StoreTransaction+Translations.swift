@@ -113,6 +113,7 @@ extension StoreTransaction {
                 "DELETE FROM \(table) WHERE conversation_id = ?1 AND number = ?2",
                 [.id(conversation), .integer(number)])
         }
+        try removeSummaries(with: number, in: conversation)
         try removeOutdatedVectors(of: number, in: conversation)
     }
 

@@ -539,6 +539,8 @@ export const english = {
     filters: {
         all: "All",
         unread: "Unread",
+        // The unread messages that should be seen first.
+        important: "Important",
         groups: "Groups",
     },
     address: {
@@ -551,6 +553,7 @@ export const english = {
     nothing: {
         all: "No chats yet. Start one with somebody.",
         unread: "You have read everything.",
+        important: "Nothing that is unread is important.",
         groups: "No groups yet.",
         archive: "Nothing is archived.",
     },
@@ -719,6 +722,51 @@ export const english = {
         unavailable: "AI is not available now.",
         budget: "What AI may be given is used up. Please try again tomorrow.",
         budgetUntil: "What AI may be given is used up. It is available again {time}.",
+    },
+    // What is worth knowing of messages.
+    summary: {
+        title: "Summary",
+        titleOf: "Summary of {name}",
+        which: "What is summed up",
+        // A button above the first unread message.
+        sumUp: "Sum up",
+        working: "Summing up…",
+        count: { one: "Of {count} message", other: "Of {count} messages" },
+        // The same of a call.
+        countSaid: { one: "Of {count} thing that was said", other: "Of {count} things that were said" },
+        nothing: "There is nothing to sum up.",
+        nothingSaid: "Nothing that was said in this call is written down for you.",
+        show: "Show in the chat",
+        // The place of a link in its row, from 1.
+        message: "Message {number}",
+        due: "Due {time}",
+        // Under a summary: who has made it.
+        extracted: "By machine, from the messages’ own words.",
+        extractedSaid: "By machine, in the words of those who spoke.",
+        written: "Written by {engine}. It may be wrong: see the messages.",
+    },
+    summaryScopes: {
+        unread: "Unread",
+        newest: "Latest messages",
+        thread: "This thread",
+        call: "This call",
+    },
+    summaryKinds: {
+        point: "What it is about",
+        decision: "Decided",
+        action: "To do",
+        question: "Open questions",
+    },
+    priority: {
+        working: "Looking for what is important…",
+    },
+    // Why an unread message is important.
+    priorityReasons: {
+        urgent: "Urgent",
+        mention: "Mentions you",
+        request: "Asks for something",
+        question: "Question",
+        direct: "To you alone",
     },
     // Why there is no answer.
     assistantReasons: {

@@ -83,6 +83,7 @@ const routes = {
     "links.list": conversation("GET", "/links"),
     "links.create": conversation("POST", "/links"),
     "links.remove": conversation("DELETE", "/links/{link}"),
+    "priority.list": ["GET", "/v1/priority"],
     "messages.search": ["GET", "/v1/search"],
     "messages.starred": ["GET", "/v1/starred"],
     "messages.send": conversation("POST", "/messages"),

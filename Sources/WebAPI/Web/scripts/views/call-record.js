@@ -8,6 +8,7 @@ import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { showRecordings } from "./recordings.js";
 import { joinLive } from "./start-call.js";
+import { canSumUp, openSummary } from "./summary.js";
 
 /** The documents of calls that have ended, by id: a record itself does not say whether the call was recorded. */
 const ended = new Map();
@@ -35,4 +36,6 @@ async function addRecordings(node, id, conversation) {
     if (!call?.recorded || !call.participants.find((one) => one.user === credentials.user?.id)?.joinedAt) return;
     node.append(button({ name: "record", label: t("callRecord.recordings"), class: "small soft", data: { action: "call-recordings" },
         onclick: () => showRecordings(call) }));
+    if (canSumUp()) node.append(button({ name: "summary", label: t("summary.title"), class: "small soft", data: { action: "call-summary" },
+        onclick: () => openSummary(conversation, [{ name: "call", params: { call: id } }]) }));
 }

@@ -11,7 +11,8 @@ import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { layout } from "../state/layout.js";
-import { newerThan } from "../state/past.js";
+import { mentionAfter, newerThan } from "../state/past.js";
+import { LONG } from "../state/summary.js";
 import { newestNumber, shownMessages, shownNumbers } from "../state/thread.js";
 import * as windows from "../state/window.js";
 import { Anchor } from "./anchor.js";
@@ -19,6 +20,7 @@ import { attempt } from "./attempt.js";
 import { focusedIn, watchKeys, watchPresses } from "./feed-keys.js";
 import { Nodes, show as showNodes } from "./keyed.js";
 import { messageItem, outgoingItem, partsOf } from "./message.js";
+import { canSumUp } from "./summary.js";
 
 /** How far from its end the list still counts as being there, and from where on more is put in, in pixels. */
 const END = 60;
@@ -101,8 +103,10 @@ export class Feed {
         const numbers = shownNumbers(state);
         if (this.#window.first === undefined) this.#window = windows.newestWindow(numbers);
         this.#window = windows.trimmedWindow(this.#window, numbers, this.#isAtEnd);
-        const items = layout(windows.inWindow(this.#window, shownMessages(state), numbers),
-            { me: this.#thread.me, unreadAfter: this.#unreadAfter, blocked: this.#folds ? friends.blocked : undefined, opened: this.#opened });
+        const [messages, { before, inside }] = [shownMessages(state), windows.partsOf(this.#window, numbers)];
+        const items = layout(messages.slice(before, before + inside), { me: this.#thread.me, unreadAfter: this.#unreadAfter,
+            blocked: this.#folds ? friends.blocked : undefined, opened: this.#opened, before: messages[before - 1], after: messages[before + inside] });
+        if (this.#isLong && canSumUp()) for (const item of items) item.isLong = item.isUnread;
         const nodes = items.map((item) => this.#nodes.node(item.message.number, partsOf(this.#thread, item),
             () => messageItem(this.#thread, item, this.#actions)));
         const pending = this.#follows ? this.#thread.outgoing.filter((one) => one.thread === undefined).map((one) =>

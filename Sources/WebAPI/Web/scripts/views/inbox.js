@@ -18,7 +18,9 @@ import { conversationRow, rowParts } from "./conversation-row.js";
 import { Nodes, show as showNodes } from "./keyed.js";
 import { newChat, writeNotes } from "./new-chat.js";
 import { notificationHint } from "./notification-hint.js";
-import { showRowMenu } from "./row-menu.js";
+import { watchRows } from "./row-gestures.js";
+import { priorityList } from "./priority.js";
+import { rowSwipes, showRowMenu } from "./row-menu.js";
 import { searchResults } from "./search-results.js";
 
 /** Of so many rows at the top, typing and presence are watched. */
@@ -52,7 +54,8 @@ export function inboxList() {
         h("label", { for: "chat-search", class: "unseen" }, t("inbox.searchLabel")), icon("search"), input);
     const begin = [button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
         button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })];
-    const listed = h("div", { class: "listed" }, tabs, list, empty, more, archive, starred);
+    const priority = priorityList();
+    const listed = h("div", { class: "listed" }, tabs, priority.node, list, empty, more, archive, starred);
     const node = h("div", { class: "page chat-page" },
         h("div", { class: "page-head" }, back, heading, h("div", { class: "pair" }, begin)),
         field, results.node, notificationHint(), listed);

@@ -48,8 +48,10 @@ export function messageItem(thread, item, actions) {
         "aria-label": t("message.label", { name: isOwn ? t("common.you") : name, time: whenText(message.sentAt) }),
         data: { number: String(message.number), ...(message.deletedAt && { deleted: "" }), ...(message.notice && { notice: message.notice.kind }),
             ...(item.folded && { folded: String(item.folded.length) }) } },
-        item.day && h("p", { class: "day" }, h("time", { datetime: item.day }, dayText(item.day))),
-        item.isUnread && h("p", { class: "unread-from" }, h("span", {}, t("message.unread"))),
+        item.day && h("p", { class: "day" }, h("button", { type: "button", tabindex: "-1", title: t("goToDate.title"), "aria-label": t("goToDate.from", { day: dayText(item.day) }),
+            data: { action: "go-to-date" }, onclick: () => actions.goToDate(item.day) }, h("time", { datetime: item.day }, dayText(item.day)))),
+        item.isUnread && h("p", { class: "unread-from" }, h("span", {}, t("message.unread")),
+            item.isLong && button({ name: "summary", label: t("summary.sumUp"), class: "small soft", data: { action: "sum-up" }, onclick: () => actions.sumUp() })),
         item.folded ? foldedLine(item.folded, actions) : message.notice ? noticeLine(thread, message)
             : messageLine(thread, item, actions, { isOwn, isGroup, name }));
 }

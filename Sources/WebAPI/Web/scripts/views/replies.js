@@ -11,6 +11,9 @@ import { Nodes, redraw, show as showNodes } from "./keyed.js";
 import { content, outgoingItem } from "./message.js";
 import { showOutgoingMenu } from "./outgoing-menu.js";
 import { visible } from "./message-text.js";
+import { hintsOf } from "./message-hints.js";
+import { canSumUp, openSummary } from "./summary.js";
+import { translationOf } from "./message-translation.js";
 import { timeText, whenText } from "../format.js";
 
 /** `show(number)` leads to a message in the conversation. */
@@ -28,6 +31,8 @@ export function openReplies(thread, root, show) {
     const scroller = h("div", { class: "replies-scroller", tabindex: "0", role: "region", "aria-label": t("replies.title") }, first, earlier, list);
     const dialog = open({ id: "replies", "aria-labelledby": "replies-title", class: "dialog replies-dialog" },
         h("div", { class: "panel-head" }, h("h2", { id: "replies-title" }, t("replies.title")),
+            canSumUp() && button({ name: "summary", label: t("summary.title"), class: "small soft", data: { action: "summary" },
+                onclick: () => openSummary(thread.id, [{ name: "thread", params: { thread: root } }]) }),
             button({ name: "close", label: t("common.close"), bare: true, class: "round quiet", data: { action: "close" }, onclick: () => dialog.close() })),
         scroller, writing.node);
 

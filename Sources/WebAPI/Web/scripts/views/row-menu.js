@@ -12,6 +12,7 @@ import { attempt } from "./attempt.js";
 import { titleOf } from "./conversation-row.js";
 import { ask, open } from "./dialogs.js";
 import { visible } from "./message-text.js";
+import { canSumUp, openSummary } from "./summary.js";
 
 /** The items of a menu, `{action, name, label, style?, run}`. */
 export function rowActions(row) {
@@ -30,6 +31,12 @@ export function rowActions(row) {
         { action: "delete", name: "trash", label: t("rowMenu.delete"), style: "quiet danger-text", run: () => remove(row) },
         conversation.kind === "group" && isMember && { action: "leave", name: "signOut", label: t("rowMenu.leave"), style: "quiet danger-text", run: () => leave(row) },
     ].filter(Boolean);
+}
+
+
+/** What can be summed up of a row: what is unread, where something is, and the last messages. */
+export function summaryScopes(row, unread = unreadOf(inbox.state, row).unread > 0 && { unread: true }) {
+    return [unread && { name: "unread", params: unread }, { name: "newest", params: {} }].filter(Boolean);
 }
 
 export function showRowMenu(row) {

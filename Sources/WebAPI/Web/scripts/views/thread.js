@@ -30,6 +30,7 @@ import { showOutgoingMenu } from "./outgoing-menu.js";
 import { pinsBar } from "./pins.js";
 import { nothingHere } from "./nothing.js";
 import { openReplies } from "./replies.js";
+import { openSummary } from "./summary.js";
 import { scheduledLine } from "./scheduled.js";
 import { threadHead } from "./thread-head.js";
 import { openThreadSearch } from "./thread-search.js";
@@ -60,6 +61,9 @@ export function threadPage(id, number, isThread) {
         mark: (nodes) => selection.mark(nodes),
         openThread: (about) => openReplies(thread, about, show),
         show,
+        missing,
+        goToDate: (day) => openGoToDate(thread, show, day),
+        sumUp: () => openSummary(id, [{ name: "unread", params: feed.unread ?? { unread: true } }]),
         /** A key that was pressed on a message. */
         key: (key, wanted) => {
             const message = messageOf(thread.state, wanted);

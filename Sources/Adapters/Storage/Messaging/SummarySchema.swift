@@ -1,0 +1,22 @@
+extension DatabaseSchema {
+    /// What a language model has written of 64 numbers of a conversation (`block`, from 0), as JSON in `items`, for readers of
+    /// a language. `fingerprint` is that of the messages that it was made of, and `level` what they have to allow.
+    static let summaries = [
+        Migration(
+            57, "summaries",
+            [
+                """
+                CREATE TABLE summary_blocks (
+                    conversation_id TEXT NOT NULL, block BIGINT NOT NULL, language TEXT NOT NULL, engine TEXT NOT NULL,
+                    level TEXT NOT NULL, fingerprint BIGINT NOT NULL, items TEXT NOT NULL,
+                    PRIMARY KEY (conversation_id, block, language))
+                """
+            ]),
+        // What a service says that it used, and what that costs, by the prices that the operator has set.
+        Migration(
+            59, "tokens of hosted services",
+            ["input_tokens", "cached_tokens", "output_tokens", "micro_dollars", "estimated"].map { column in
+                "ALTER TABLE provider_calls ADD COLUMN \(column) BIGINT NOT NULL DEFAULT 0"
+            }),
+    ]
+}

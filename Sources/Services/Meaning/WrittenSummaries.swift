@@ -1,0 +1,100 @@
+import Languages
+import Logging
+internal import Messaging
+internal import Model
+internal import Storage
+
+/// Summaries that a language model writes, part by part: what it has written of 64 numbers is stored and served to all who
+/// see them, so that the next summary costs what is new. The asker pays.
+struct WrittenSummaries: Sendable {
+    enum Outcome {
+        case summary(MessageSummary)
+        /// - Parameter problem: for those who have nothing else that summarises.
+        case none(MessageSummary.Reason, Problem)
+    }
+
+    private struct Key: Hashable {
+        var conversation: ConversationID
+        var block: Int64
+        var language: String
+    }
+
+    private let store: Store
+    private let commands: ConversationCommands
+    private let models: ModelCalls
+    private let model: any LanguageModel
+    /// So that a model is asked once for all who wait.
+    private let blocks = KeyedSerialQueue<Key>()
+
+    init(store: Store, commands: ConversationCommands, models: ModelCalls, model: any LanguageModel) {
+        self.store = store
+        self.commands = commands
+        self.models = models
+        self.model = model
+    }
+
+    func summary(of id: ConversationID, _ scope: SummaryScope, by user: UserID) async throws -> Outcome {
+        let (commands, name, isHosted) = (commands, model.name, model.isHosted)
+        let (work, speech) = try await store.read { store in
+            guard let call = scope.call else {
+                let work = try commands.summaryWork(
+                    of: id, scope, by: user, isHosted: isHosted, engine: name, in: store)
+                return (work, CallSpeech?.none)
+            }
+            let speech = try CallSpeech(of: call, in: id, by: user, store)
+            let work = try commands.summaryWork(
+                of: try speech.summarised(in: id, by: user, commands, store), by: user, isHosted: isHosted,
+                engine: name, in: store)
+            return (work, speech)
+        }
+        var summary = MessageSummary(
+            kind: .model, engine: name, range: work.range, count: work.count, items: [])
+        guard work.count > 0 else { return .summary(speech?.shown(summary) ?? summary) }
+        guard !work.parts.isEmpty else { return .none(.consentRequired, ModelCalls.consentProblem(model)) }
+        do {
+            summary.items = work.shown(try await items(of: work, for: user))
+            return .summary(speech?.shown(summary) ?? summary)
+        } catch let failure as ModelCalls.Failure {
+            let reason: MessageSummary.Reason = failure == .budgetExhausted ? .budgetExhausted : .providerFailed
+            return .none(reason, failure.problem(model))
+        }
+    }
+
+    private func items(of work: SummaryWork, for user: UserID) async throws -> [MessageSummary.Item] {
+        let parts = work.parts
+        let made = try await withThrowingTaskGroup(of: (Int, [MessageSummary.Item]).self) { group in
+            for (index, part) in parts.enumerated() {
+                group.addTask { (index, try await self.items(of: part, work, for: user)) }
+            }
+            return try await group.reduce(into: [Int: [MessageSummary.Item]]()) { $0[$1.0] = $1.1 }
+        }
+        let all = parts.indices.flatMap { made[$0] ?? [] }
+        guard parts.count > 1, all.count > 1 else { return all }
+        let (request, read) = work.prompt(joining: all)
+        return try await models.ask(request, by: model, for: .summaries, payer: user, read)
+    }
+
+    private func items(
+        of part: SummaryPart, _ work: SummaryWork, for user: UserID
+    ) async throws -> [MessageSummary.Item] {
+        if let known = part.known { return known }
+        let (request, read) = work.prompt(of: part)
+        guard let block = part.block else {
+            return try await models.ask(request, by: model, for: .summaries, payer: user, read)
+        }
+        let key = Key(conversation: work.conversation, block: block, language: work.language.string)
+        return try await blocks.run(key) {
+            let (commands, name, isHosted) = (commands, model.name, model.isHosted)
+            // Who waited for the same has it now.
+            let stored = try await store.read { store in
+                try store.summary(of: block, in: work.language, in: work.conversation)
+            }
+            if let stored, stored.fingerprint == part.fingerprint, stored.engine == name { return stored.items }
+            let items = try await models.ask(request, by: model, for: .summaries, payer: user, read)
+            _ = try await store.write { store in
+                try commands.save(items, of: part, work, engine: name, isHosted: isHosted, in: store)
+            }
+            return items
+        }
+    }
+}
