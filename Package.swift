@@ -132,6 +132,7 @@ let package = Package(
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
         module("Domain", "Messaging", ["Model", "Languages", "Voice"]),
+        module("Domain", "Assistant", ["Model", "Languages", "Messaging"]),
         module("Domain", "Transfer", ["Model", "Languages", "Accounts", "Messaging", "Voice"]),
 
         // Adapters: each wraps exactly one outside thing.
@@ -145,7 +146,7 @@ let package = Package(
         module(
             "Adapters", "Storage",
             [
-                "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Transfer",
+                "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Assistant", "Transfer",
                 "Webhooks",
                 grdb, sqlite,
             ]),
@@ -186,7 +187,7 @@ let package = Package(
         module(
             "", "Services",
             [
-                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Languages", "Accounts", "Friends",
+                "Wire", "SDP", "RTP", "Gateway", "Containers", "Model", "Languages", "Accounts", "Assistant", "Friends",
                 "Calls",
                 "Voice",
                 "Messaging", "Transfer",
@@ -199,7 +200,7 @@ let package = Package(
         module(
             "", "WebAPI",
             [
-                "SDP", "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging",
+                "SDP", "Model", "Languages", "Accounts", "Assistant", "Friends", "Calls", "Voice", "Messaging",
                 "Transfer",
                 "Webhooks",
                 "Storage", "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer,
@@ -302,13 +303,16 @@ let package = Package(
                 "switchboard-load", "Audio", "Containers", "DatagramIO", "ICE", "MediaGateway", "OpenSSLCrypto", "RTP",
                 "SDP", "SecureMedia", "Wire",
             ]),
-        tests("SwitchboardClientTests", ["SwitchboardClient", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
+        tests(
+            "SwitchboardClientTests",
+            ["SwitchboardClient", "Assistant", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
         tests(
             "ScenarioTests",
             ["SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
         tests("LanguagesTests", ["Languages", "Model"]),
+        tests("AssistantTests", ["Assistant", "Languages", "Messaging", "Model"]),
         tests("LanguageEnginesTests", ["LanguageEngines", "Languages"]),
         tests(
             "MessagingTests",
@@ -321,7 +325,7 @@ let package = Package(
         tests(
             "StreamTests",
             [
-                "TestSupport", "Accounts", "Bus", "Calls", "Friends", "Languages", "Messaging", "Model",
+                "TestSupport", "Accounts", "Assistant", "Bus", "Calls", "Friends", "Languages", "Messaging", "Model",
                 "Realtime", "Services", "Storage", "Tokens", "Wire", nioCore, nioPosix, logging,
             ]),
         tests(

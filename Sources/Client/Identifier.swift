@@ -54,6 +54,10 @@ public enum Entities {
     public enum Recording {}
     /// A voice message that is being recorded.
     public enum VoiceRecording {}
+    /// A question to the assistant.
+    public enum AssistantRun {}
+    /// Questions to the assistant that know of each other.
+    public enum AssistantThread {}
 }
 
 /// A person with an account.
@@ -74,3 +78,7 @@ public typealias MessageClientID = Identifier<Entities.MessageClient>
 public typealias RecordingID = Identifier<Entities.Recording>
 /// A voice message that is being recorded.
 public typealias VoiceRecordingID = Identifier<Entities.VoiceRecording>
+/// A question to the assistant.
+public typealias AssistantRunID = Identifier<Entities.AssistantRun>
+/// Questions to the assistant that know of each other.
+public typealias AssistantThreadID = Identifier<Entities.AssistantThread>

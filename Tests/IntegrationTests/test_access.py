@@ -42,6 +42,7 @@ INSIDE = {"joined", "joined later"}
 REACHED = {
     "document": NAMED,
     "captions": INSIDE,
+    "captions in another language": INSIDE,
     "recording": LISTENABLE,
     "transcript": LISTENABLE,
     "mix": LISTENABLE,
@@ -347,7 +348,10 @@ def streams(harness: Harness, role: str) -> dict[str, str]:
     endpoint = harness.people[role].endpoint if harness.people[role] else str(uuid.uuid4())
     call = harness.call
     # Slot changes of a leg arrive in the mailbox.
-    return {"document": f"call:{call}", "captions": f"captions:{call}", "signals": f"signals:{call}:{endpoint}"}
+    return {
+        "document": f"call:{call}", "captions": f"captions:{call}",
+        "captions in another language": f"captions:{call}:pt", "signals": f"signals:{call}:{endpoint}",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("role", ROLES)

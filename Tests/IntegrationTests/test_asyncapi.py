@@ -115,7 +115,8 @@ def test_requests_are_those_of_the_routes(document, rest):
 def test_the_extensions_are_complete(document):
     assert {stream["name"] for stream in document["x-streams"]} == {
         "user:{user}", "call:{call}", "signals:{call}:{endpoint}", "presence:{user}", "captions:{call}",
-        "conversation:{conversation}", "inbox:{user}", "marks:{conversation}", "typing:{conversation}",
+        "captions:{call}:{language}", "conversation:{conversation}", "inbox:{user}", "marks:{conversation}",
+        "translations:{conversation}", "typing:{conversation}", "run:{run}",
     }
     assert {reset["reason"] for reset in document["x-resets"]} == {"gap", "epoch", "access"}
     codes = {entry["code"] for entry in document["x-closeCodes"]}

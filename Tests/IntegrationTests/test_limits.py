@@ -13,6 +13,7 @@ import uuid
 
 import pytest
 from switchboard_tests.certificates import self_signed
+from switchboard_tests.endpoint import client_id
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP
 from switchboard_tests.waiting import TIMEOUT
@@ -113,6 +114,26 @@ def test_requests_of_a_session_are_counted_before_they_are_decoded(strict):
             client.send({"id": number, "request": "me.get", "params": {"call": ["no text"], "filler": "x" * 100_000}})
             kinds.append(client.response(number).get("error", {}).get("type"))
     assert kinds[-1] == "rate_limited"
+
+
+def test_a_glossary_counts_as_three_translations(make_server):
+    """Over REST and in a session; and once where fewer than three are allowed."""
+    for per_minute, allowed in (12, 4), (2, 1):
+        server = make_server({"limits": {"translationsPerMinute": per_minute}})
+        user = server.user()
+        here = user.post("/v1/conversations", {"clientID": client_id(), "kind": "group", "name": "x", "members": []})
+        conversation = here.json()["conversation"]["id"]
+        with RawSocket(server.port) as client:
+            client.hello(user)
+            kinds = []
+            for number in range(2, 3 + allowed):
+                params = {"conversation": conversation, "terms": []}
+                client.send({"id": number, "request": "glossary.set", "params": params})
+                kinds.append(client.response(number).get("error", {}).get("type"))
+        assert kinds == [None] * allowed + ["rate_limited"]
+        refused = user.request("PUT", f"/v1/conversations/{conversation}/glossary", {"terms": []})
+        assert refused.status_code == 429 and int(refused.headers["Retry-After"]) >= 1
+        server.stop()
 
 
 def test_so_many_sign_ups_an_hour_and_no_more(make_server):

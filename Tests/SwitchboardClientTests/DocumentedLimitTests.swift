@@ -1,3 +1,4 @@
+import Assistant
 import Calls
 import Foundation
 import Friends
@@ -57,10 +58,41 @@ struct DocumentedLimitTests {
                 "at most three messages arrive before they accept it"))
     }
 
+    @Test func areThoseOfLanguages() throws {
+        let limits = ConversationLimits()
+        let text = try documentation(of: "Conversations/Messages+Translations.swift")
+        #expect(text.contains("The numbers of 1 to \(limits.translatedAtOnce) messages."))
+        #expect(text.contains("messages before the newest \(limits.window) alone"))
+        #expect(text.contains("At most \(limits.glossaryTerms)."))
+    }
+
+    @Test func areThoseOfTheAssistant() throws {
+        let text = try documentation(of: "Assistant/Assistant.swift")
+        #expect(AssistantQuestion.maxLength == 4_000 && text.contains("question: At most 4,000 characters."))
+        #expect(text.contains("questions: 1 to \(AssistantQuestion.maxBatch), each of at most 4,000 characters."))
+    }
+
     @Test func areThoseOfLegs() throws {
         let capabilities = GatewayCapabilities()
         #expect(
             try documentation(of: "Calls/LiveCall+Requests.swift").contains(
                 "at most \(capabilities.audioSlots) of audio and \(capabilities.videoSlots) of video"))
+    }
+}
+
+/// The examples in articles are those that are compiled with these tests.
+struct DocumentedExampleTests {
+    @Test(arguments: [("reading", "Reading"), ("asking", "Asking")])
+    func areCompiled(name: String, article: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let example = try String(contentsOf: folder.appending(path: "Examples/\(name).swift"), encoding: .utf8)
+        let lines = try #require(example.firstMatch(of: /docs:begin\n([\s\S]*?) *\/\/ docs:end/)).1
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        // An article has them without the indentation of the function.
+        let code = lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }.joined(separator: "\n")
+        let text = try String(
+            contentsOf: folder.appending(path: "../../Sources/Client/SwitchboardClient.docc/\(article).md"),
+            encoding: .utf8)
+        #expect(text.contains("```swift\n\(code)```\n"))
     }
 }

@@ -57,6 +57,19 @@ struct ServerFrameTests {
         #expect(StreamName.call(of: "captions:c1") == "c1" && !StreamName.isDurable("captions:c1"))
     }
 
+    @Test func understandsWhatIsSaidInAnotherLanguage() throws {
+        let text =
+            #"{"stream":"captions:c1:pt","event":{"user":"u2","source":"microphone","startedAt":"2026-11-23T10:00:00.000Z","language":"pt","from":"es","status":"done","text":"ol\u00e1","engine":"apertium","kind":"rules"}}"#
+        guard case .captionTranslation("captions:c1:pt", let translation) = try ServerFrame(Array(text.utf8)) else {
+            Issue.record("It is a translation of a caption.")
+            return
+        }
+        #expect(translation.text == "olá" && translation.status == .done && translation.kind == .rules)
+        #expect(StreamName.call(of: "captions:c1:pt") == "c1" && !StreamName.isDurable("captions:c1:pt"))
+        #expect(
+            StreamName.isOfCaptionTranslations("captions:c1:pt") && !StreamName.isOfCaptionTranslations("captions:c1"))
+    }
+
     @Test func understandsAMailbox() throws {
         let frame = try ServerFrame(
             Array(

@@ -98,8 +98,8 @@ import Testing
         #expect(streams.compactMap { $0["name"] as? String } == StreamPattern.allCases.map(\.template))
         let types: [StreamPattern: [String]] = [
             .user: UserChangeType.allCases.map(\.rawValue), .call: CallChangeType.allCases.map(\.rawValue),
-            .signals: SignalChangeType.allCases.map(\.rawValue), .presence: [], .captions: [],
-            .conversation: [], .inbox: [], .typing: [], .marks: [],
+            .signals: SignalChangeType.allCases.map(\.rawValue), .presence: [], .captions: [], .captionTranslations: [],
+            .conversation: [], .inbox: [], .typing: [], .marks: [], .translations: [], .run: [],
         ]
         for (pattern, stream) in zip(StreamPattern.allCases, streams) {
             let changes = try #require(stream["changes"] as? [[String: Any]])

@@ -5,6 +5,6 @@ package enum DatabaseSchema {
         + recordedCalls + mixes + captions + recordingAudience + logBounds + signInBounds + mediaUsage + restores
         + endpointUse + photos + serverKeys + signInClients + webhooks + deletions + friends + messaging
         + messagingStreams + messageParts + search + imports + groupLinks + messageTimes + retention
-        + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages
-        + translations + vectors + summaries + phrases + glossaries + forwarded
+        + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages + translations
+        + vectors + summaries + assistant + phrases + glossaries + forwarded
 }

@@ -56,8 +56,8 @@ struct CallBook: Sendable {
         case .snapshot(.call(let call), _): applyCallStream(call, for: me)
         case .snapshot(.signals(let entries), _): mailboxEvents(entries, of: stream, isWhole: true)
         case .snapshot(.presence, _), .snapshot(.conversation, _), .snapshot(.inbox, _), .snapshot(.marks, _),
-            .snapshot(.translations, _), .snapshot(.unknown, _),
-            .presence, .rows, .listening, .typing, .captionTranslation:
+            .snapshot(.translations, _), .snapshot(.run, _), .snapshot(.unknown, _),
+            .presence, .rows, .listening, .typing, .captionTranslation, .run:
             []
         case .caption(let caption): StreamName.call(of: stream).map { [.captions($0, [caption])] } ?? []
         case .changes(let changes):

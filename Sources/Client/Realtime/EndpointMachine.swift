@@ -38,7 +38,10 @@ struct EndpointMachine: Sendable {
         case listening
         case presence(Presence)
         case caption(Caption)
+        case captionTranslation(CaptionTranslation)
         case typing(TypingEvent)
+        /// Of an answer of the assistant.
+        case run(RunEvent)
         /// The stream has closed.
         case closed(SwitchboardError)
     }
@@ -213,8 +216,12 @@ struct EndpointMachine: Sendable {
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .presence(presence))) }
         case .caption(let stream, let caption):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .caption(caption))) }
+        case .captionTranslation(let stream, let translation):
+            if streams[stream] != nil { actions.append(.deliver(stream: stream, .captionTranslation(translation))) }
         case .typing(let stream, let event):
             if streams[stream] != nil { actions.append(.deliver(stream: stream, .typing(event))) }
+        case .run(let stream, let event):
+            if streams[stream] != nil { actions.append(.deliver(stream: stream, .run(event))) }
         case .reset(let stream, let reason): receiveReset(stream, reason: reason, at: now, into: &actions)
         case .unknown: break
         }

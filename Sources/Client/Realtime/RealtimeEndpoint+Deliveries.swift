@@ -12,6 +12,8 @@ extension RealtimeEndpoint {
         if stream.hasPrefix("typing:") {
             return deliver(delivery, ofTypingIn: ConversationID(String(stream.dropFirst("typing:".count))))
         }
+        if stream.hasPrefix("run:") { return deliver(delivery, ofAnswer: stream) }
+        if StreamName.isOfCaptionTranslations(stream) { return deliver(delivery, ofCaptionTranslations: stream) }
         if StreamName.isKeyed(stream) { return deliver(delivery, ofKeyed: stream) }
         if stream.hasPrefix("user:"), friendBook.apply(delivery) { friendUpdates.send(friendBook.all) }
         guard let user else { return }
@@ -25,7 +27,7 @@ extension RealtimeEndpoint {
             lastPresence[user] = presence
             presences[user]?.send(presence)
         case .closed: presences.removeValue(forKey: user)?.finish()
-        case .snapshot, .changes, .rows, .listening, .caption, .captionTranslation, .typing: break
+        case .snapshot, .changes, .rows, .listening, .caption, .captionTranslation, .typing, .run: break
         }
     }
 
@@ -33,7 +35,7 @@ extension RealtimeEndpoint {
         switch delivery {
         case .captionTranslation(let translation): captionTranslations[stream]?.send(translation)
         case .closed: captionTranslations.removeValue(forKey: stream)?.finish()
-        case .snapshot, .changes, .rows, .listening, .presence, .caption, .typing: break
+        case .snapshot, .changes, .rows, .listening, .presence, .caption, .typing, .run: break
         }
     }
 

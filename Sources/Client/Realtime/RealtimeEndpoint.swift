@@ -33,6 +33,8 @@ actor RealtimeEndpoint {
     var presences: [UserID: Broadcast<Presence>] = [:]
     /// By their streams.
     var captionTranslations: [String: Broadcast<CaptionTranslation>] = [:]
+    /// By their streams.
+    var answers: [String: OpenAnswer] = [:]
     var lastPresence: [UserID: Presence] = [:]
     var messaging = MessagingState()
     /// Whose access token the connection was opened with.

@@ -74,11 +74,18 @@ extension ServerFrame {
             if stream.hasPrefix("presence:"), container.contains(.event) {
                 return .presence(stream: stream, try container.decode(Presence.self, forKey: .event))
             }
+            if StreamName.isOfCaptionTranslations(stream), container.contains(.event) {
+                return .captionTranslation(
+                    stream: stream, try container.decode(CaptionTranslation.self, forKey: .event))
+            }
             if stream.hasPrefix("captions:"), container.contains(.event) {
                 return .caption(stream: stream, try container.decode(Caption.self, forKey: .event))
             }
             if stream.hasPrefix("typing:"), container.contains(.event) {
                 return .typing(stream: stream, try container.decode(TypingEvent.self, forKey: .event))
+            }
+            if stream.hasPrefix("run:"), container.contains(.event) {
+                return .run(stream: stream, try container.decode(RunEvent.self, forKey: .event))
             }
             return .unknown
         }
@@ -124,6 +131,7 @@ extension ServerFrame {
             case "marks": return .marks(try container.decode(MarksSnapshot.self, forKey: .snapshot))
             case "translations":
                 return .translations(try container.decode(TranslationsSnapshot.self, forKey: .snapshot))
+            case "run": return .run(try container.decode(RunSnapshot.self, forKey: .snapshot))
             case "inbox": return .inbox(try container.decode(InboxPage.self, forKey: .snapshot))
             case "signals":
                 return .signals(try container.decode(SignalsMember.self, forKey: .snapshot).signals)

@@ -12,6 +12,7 @@ enum ServerFrame: Sendable {
     case caption(stream: String, Caption)
     case captionTranslation(stream: String, CaptionTranslation)
     case typing(stream: String, TypingEvent)
+    case run(stream: String, RunEvent)
     case reset(stream: String, reason: String)
     case heartbeat
     case bye(code: Int, reason: String, retryAfter: Int64?)
@@ -49,6 +50,7 @@ enum StreamDocument: Hashable, Sendable {
     case inbox(InboxPage)
     case marks(MarksSnapshot)
     case translations(TranslationsSnapshot)
+    case run(RunSnapshot)
     case unknown
 }
 

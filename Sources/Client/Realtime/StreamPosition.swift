@@ -34,19 +34,27 @@ enum StreamName {
     static func signals(_ call: CallID, _ endpoint: EndpointID) -> String { "signals:\(call):\(endpoint)" }
     static func presence(_ user: UserID) -> String { "presence:\(user)" }
     static func captions(_ call: CallID) -> String { "captions:\(call)" }
+    static func captions(_ call: CallID, into language: String) -> String { "captions:\(call):\(language)" }
     static func conversation(_ conversation: ConversationID) -> String { "conversation:\(conversation)" }
     static func inbox(_ user: UserID) -> String { "inbox:\(user)" }
     static func marks(_ conversation: ConversationID) -> String { "marks:\(conversation)" }
+    static func translations(_ conversation: ConversationID) -> String { "translations:\(conversation)" }
     static func typing(_ conversation: ConversationID) -> String { "typing:\(conversation)" }
+    static func run(_ run: AssistantRunID) -> String { "run:\(run)" }
 
     /// Keyed state: the latest of each row. What holds the rows decides which frames are news.
     static func isKeyed(_ name: String) -> Bool {
         ["conversation", "inbox", "marks", "translations"].contains(name.prefix { $0 != ":" })
     }
 
-    /// Presence, captions and typing are ephemeral: they are never logged and cannot be resumed.
+    /// Presence, captions, typing and answers that are written are ephemeral: they are never logged and cannot be resumed.
     static func isDurable(_ name: String) -> Bool {
-        !["presence", "captions", "typing"].contains(name.prefix { $0 != ":" })
+        !["presence", "captions", "typing", "run"].contains(name.prefix { $0 != ":" })
+    }
+
+    /// Whether its captions are in the listener's language.
+    static func isOfCaptionTranslations(_ name: String) -> Bool {
+        name.hasPrefix("captions:") && name.count { $0 == ":" } == 2
     }
 
     /// The call that a `call:`, `signals:` or `captions:` stream belongs to.

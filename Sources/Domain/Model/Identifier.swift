@@ -91,6 +91,8 @@ package enum Entities {
     package enum Event {}
     package enum Report {}
     package enum GroupLink {}
+    package enum AssistantThread {}
+    package enum AssistantRun {}
 }
 
 /// A person with an account.
@@ -123,3 +125,7 @@ package typealias EventID = Identifier<Entities.Event>
 package typealias ReportID = Identifier<Entities.Report>
 /// A link by which people join a group.
 package typealias GroupLinkID = Identifier<Entities.GroupLink>
+/// Questions to the assistant that know of each other.
+package typealias AssistantThreadID = Identifier<Entities.AssistantThread>
+/// A question to the assistant, and its answer.
+package typealias AssistantRunID = Identifier<Entities.AssistantRun>

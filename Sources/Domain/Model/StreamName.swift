@@ -35,6 +35,8 @@ package enum StreamName: Hashable, Sendable {
     case typing(ConversationID)
     /// The list of one user's conversations: `inbox:<user>`.
     case inbox(UserID)
+    /// An answer of the assistant while it is written: `run:<run>`.
+    case run(AssistantRunID)
 
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -54,6 +56,7 @@ package enum StreamName: Hashable, Sendable {
         case ("typing", 2):
             guard let conversation = ConversationID(parts[1]) else { return nil }
             self = .typing(conversation)
+        case ("run", 2): guard let run = AssistantRunID(parts[1]) else { return nil }; self = .run(run)
         case ("inbox", 2): guard let user = UserID(parts[1]) else { return nil }; self = .inbox(user)
         case ("conversation", 2):
             guard let conversation = ConversationID(parts[1]) else { return nil }
@@ -91,6 +94,7 @@ package enum StreamName: Hashable, Sendable {
         case .marks(let conversation): "marks:" + conversation.text
         case .translations(let conversation): "translations:" + conversation.text
         case .typing(let conversation): "typing:" + conversation.text
+        case .run(let run): "run:" + run.text
         }
     }
 
@@ -98,7 +102,7 @@ package enum StreamName: Hashable, Sendable {
         switch self {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
-        case .captions, .captionTranslations: .orderedEvents
+        case .captions, .captionTranslations, .run: .orderedEvents
         case .conversation, .inbox, .marks, .translations: .keyed
         }
     }

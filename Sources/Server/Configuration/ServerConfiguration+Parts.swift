@@ -16,6 +16,10 @@ extension ServerConfiguration {
             .address: perMinute(\.limits.requestsPerMinute, times: RequestAuthenticator.usersPerAddress),
             .requests: perMinute(\.limits.requestsPerMinute), .calls: perMinute(\.limits.callsPerMinute),
             .signals: perMinute(\.limits.signalsPerMinute), .searches: perMinute(\.limits.searchesPerMinute),
+            // Each may be of much text. At once what somebody asks for who comes back to several conversations.
+            .translations: .perMinute(translations, burst: min(translations, max(20, translations / 4))),
+            .hints: perMinute(\.limits.hintsPerMinute), .writing: perMinute(\.limits.writingPerMinute),
+            .assistant: perMinute(\.limits.questionsPerMinute),
             .voiceMessages: perMinute(\.limits.voiceMessagesPerMinute), .photos: perMinute(\.limits.photosPerMinute),
             .credentials: perMinute(\.limits.credentialsPerMinute),
             .friendRequests: .perHour(self[\.limits.friendRequestsPerHour]),

@@ -27,6 +27,7 @@ struct ProductParts: Sendable {
     let writing: WritingService
     let search: MessageSearchService
     let summaries: SummaryService
+    let assistant: AssistantService
     let indexer: SearchIndexer
     /// Nil without a provider.
     let embedder: EmbeddingIndexer?
@@ -53,7 +54,59 @@ struct ProductParts: Sendable {
             transcribesVoice: voice.transcripts.isConfigured)
         inboxes = InboxFeed(store: store, hub: hub, bus: bus, logger: Logger(label: "inboxes"))
         typing = TypingNotices(service: conversations, bus: bus, uptime: AccountParts.uptime)
-        search = MessageSearchService(store: store, commands: conversations.commands)
+        let counters = TranslationCounters()
+        let texts = TextTranslator(
+            store: store, commands: commands, engines: languages.translation.engines, counters: counters,
+            logger: Logger(label: "translations"))
+        translations = TranslationService(
+            store: store, commands: commands, engines: languages.translation.engines,
+            counters: counters, isListened: { [weak hub] in hub?.isListened($0) ?? false },
+            logger: Logger(label: "translations"))
+        let explanation = languages.explanation
+        models = ModelCalls(
+            store: store, commands: commands, model: explanation.model,
+            timeout: .seconds(configuration[\.languages.model.timeoutSeconds]),
+            concurrency: configuration[\.languages.model.concurrency], logger: Logger(label: "model"))
+        self.explanation = explanation
+        hints = HintService(
+            store: store, commands: commands, models: models,
+            loadLexicon: { explanation.lexicon(Logger(label: "lexicons")) },
+            isListened: { [weak hub] in hub?.isListened($0) ?? false }, logger: Logger(label: "hints"))
+        let intents = languages.embedding.engine.map { IntentSource($0) }
+        let embeddings = languages.embedding.engine.map { engine in
+            EmbeddingCalls(store: store, commands: commands, engine: engine, logger: Logger(label: "meaning"))
+        }
+        writing = WritingService(
+            store: store, commands: commands, models: models, templates: TemplateReplies(intents, embeddings))
+        let phrases = PhraseMemory(key: media.key)
+        translator = TranslationWorker(
+            store: store, commands: commands, translator: texts, models: models, phrases: phrases,
+            limits: languages.translation.limits,
+            logger: Logger(label: "translations"))
+        captionTranslator = CaptionTranslator(
+            store: store, commands: commands, translator: texts, readers: calls.captionReaders, bus: bus,
+            isListened: { [weak hub] in hub?.isListened($0) ?? false }, logger: Logger(label: "captions"))
+        translation = languages.translation
+        let meaning = languages.embedding.engine.map { engine in
+            let index = VectorIndex(store: store, maxBytes: languages.embedding.maxIndexBytes)
+            let logger = Logger(label: "meaning")
+            var limits = EmbeddingIndexer.Limits()
+            limits.timeout = languages.embedding.timeout
+            return (
+                searcher: MeaningSearcher(
+                    store: store, commands: commands, engine: engine, index: index, logger: logger),
+                indexer: EmbeddingIndexer(
+                    store: store, commands: commands, engine: engine, index: index, limits: limits, logger: logger)
+            )
+        }
+        embedder = meaning?.indexer
+        embedding = languages.embedding
+        summaries = SummaryService(
+            store: store, commands: commands, intents: intents, calls: embeddings, models: models)
+        search = MessageSearchService(store: store, commands: commands, meaning: meaning?.searcher)
+        assistant = AssistantService(
+            store: store, commands: commands, models: models, search: search, summaries: summaries, translator: texts,
+            bus: bus, isListened: { [weak hub] in hub?.isListened($0) ?? false }, logger: Logger(label: "assistant"))
         indexer = SearchIndexer(store: store, logger: Logger(label: "search"))
         messageClock = MessageClock(service: conversations, logger: Logger(label: "messages"))
         retention = Retention(

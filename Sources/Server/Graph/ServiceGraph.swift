@@ -144,6 +144,11 @@ struct ServiceGraph: Sendable {
         if let product {
             services +=
                 product.calls.services + [product.voice.transcripts, product.eraser, product.inboxes, product.indexer]
+                + [
+                    product.translations, product.hints, product.translator, product.captionTranslator,
+                    product.assistant,
+                ]
+                + (product.embedder.map { [$0] } ?? [])
                 + [product.messageClock]
                 + [LastSeenWriter(recorder: lastSeen, store: storage.store, logger: Logger(label: "presence"))]
             let table = Self.routes(
@@ -152,7 +157,9 @@ struct ServiceGraph: Sendable {
                 authenticator: CheckAuthenticator(authenticator: authenticator, checks: checks),
                 source: StoreStreams(
                     store: storage.store, commands: product.calls.service.commands,
-                    conversations: product.conversations.commands, hub: hub, lastSeen: lastSeen),
+                    conversations: product.conversations.commands, translations: product.translations,
+                    hints: product.hints, captionReaders: product.calls.captionReaders, hub: hub, lastSeen: lastSeen,
+                    assistant: product.assistant),
                 handler: RouteTableRequests(table: table), observer: product.calls.clock)
             services.append(
                 Self.api(
@@ -249,6 +256,9 @@ struct ServiceGraph: Sendable {
                 + FriendOperations.all(accounts.friends)
                 + ContactOperations.all(accounts.friends, product.conversations)
                 + ConversationOperations.all(product.conversations) + SearchOperations.all(product.search)
+                + TranslationOperations.all(product.translations) + SummaryOperations.all(product.summaries)
+                + HintOperations.all(product.hints) + WritingOperations.all(product.writing)
+                + AssistantOperations.all(product.assistant) { product.conversations.digest(of: $0) }
                 + TypingOperations.all(product.typing) { hub.setActive($0, of: $1) }
                 + CallOperations.all(calls.service) + LegOperations.all(calls.coordinator)
                 + RecordingOperations.all(recordings) + CaptionOperations.all(calls.service, calls.consent)

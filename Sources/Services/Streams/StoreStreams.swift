@@ -1,4 +1,5 @@
 import Accounts
+import Assistant
 package import Calls
 import Friends
 import Languages
@@ -18,13 +19,16 @@ package struct StoreStreams: StreamSource {
     let inboxes: InboxReader
     let translations: TranslationService
     let hints: HintService
+    /// Nil where there is none.
+    private let assistant: AssistantService?
     private let hub: RealtimeHub
     private let captionReaders: CaptionReaders
     private let lastSeen: LastSeenRecorder
 
     package init(
-        store: Store, commands: CallCommands, conversations: ConversationCommands, hub: RealtimeHub,
-        lastSeen: LastSeenRecorder
+        store: Store, commands: CallCommands, conversations: ConversationCommands,
+        translations: TranslationService, hints: HintService, captionReaders: CaptionReaders, hub: RealtimeHub,
+        lastSeen: LastSeenRecorder, assistant: AssistantService? = nil
     ) {
         self.captionReaders = captionReaders
         self.store = store
@@ -32,6 +36,7 @@ package struct StoreStreams: StreamSource {
         self.conversations = conversations
         self.translations = translations
         self.hints = hints
+        self.assistant = assistant
         inboxes = InboxReader(commands: conversations)
         self.hub = hub
         self.lastSeen = lastSeen
@@ -54,6 +59,16 @@ package struct StoreStreams: StreamSource {
         case .inbox(let user): return try await openInbox(of: user, after: after, for: principal)
         case .marks(let id): return try await openMarks(of: id, after: after, for: principal)
         case .translations(let id): return try await openTranslations(of: id, after: after, for: principal)
+        case .run(let id):
+            guard let assistant else { throw Problem.notFound("stream", field: "stream") }
+            let (run, text) = try await assistant.run(id, of: principal.user)
+            var writer = JSONWriter(capacity: 1024)
+            writer.object { writer in
+                writer.name("run")
+                run.write(to: &writer)
+                writer.member("text", text)
+            }
+            return .snapshot(writer.bytes, .ephemeral)
         case .typing(let id):
             let conversations = conversations
             try await store.read { try conversations.checkTyping(in: id, by: principal.user, store: $0) }
@@ -97,7 +112,8 @@ package struct StoreStreams: StreamSource {
         case .call(let call): _ = try commands.get(call, by: principal, in: transaction)
         case .signals(let call, let endpoint):
             try commands.checkMailbox(of: endpoint, in: call, by: principal, store: transaction)
-        case .presence, .captions, .conversation, .inbox, .marks, .typing: break
+        case .presence, .captions, .captionTranslations, .conversation, .inbox, .marks, .translations, .typing, .run:
+            break
         }
     }
 
@@ -135,7 +151,7 @@ package struct StoreStreams: StreamSource {
             return writer.bytes
         case .signals(let call, let endpoint):
             return Array(try transaction.mailboxJSON(of: endpoint, in: call).utf8)
-        case .presence, .captions, .conversation, .inbox, .marks, .typing:
+        case .presence, .captions, .captionTranslations, .conversation, .inbox, .marks, .translations, .typing, .run:
             throw Problem.notFound("stream", field: "stream")
         }
     }

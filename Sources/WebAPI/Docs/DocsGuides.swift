@@ -8,7 +8,9 @@ enum DocsGuides {
     }
 
     static let groups = [
-        Group(title: "Begin", names: ["start", "conversations", "calls", "resume", "relay-only", "whip", "sdk"]),
+        Group(
+            title: "Begin",
+            names: ["start", "conversations", "assistant", "calls", "resume", "relay-only", "whip", "sdk"]),
         Group(
             title: "Your own users",
             names: [

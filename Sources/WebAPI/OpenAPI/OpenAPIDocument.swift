@@ -110,7 +110,12 @@ package struct OpenAPIDocument {
                 ("description", .text(response.description)), ("headers", Self.headers(of: response.status)),
             ]
             if let schema = response.schema {
-                members.append(("content", .object([("application/json", .object([("schema", schema.json)]))])))
+                var content = [("application/json", JSON.object([("schema", schema.json)]))]
+                // Without a form of its own in OpenAPI 3.1: what the data of each event is.
+                if let events = response.events {
+                    content.append(("text/event-stream", .object([("schema", events.json)])))
+                }
+                members.append(("content", .object(content)))
             }
             return (String(response.status), .object(members))
         }

@@ -44,6 +44,8 @@ package struct Operation: Sendable {
         let status: Int
         let description: String
         let schema: Schema?
+        /// What it is for clients that take an event stream: of each event the data.
+        var events: Schema?
 
         static func ok(_ schema: Schema, _ description: String = "Done.") -> Self {
             Self(status: 200, description: description, schema: schema)
@@ -74,6 +76,8 @@ package struct Operation: Sendable {
     /// The problems of this operation, besides those of every operation.
     var problems: [Problem.Kind] = []
     var limit: RequestLimit = .requests
+    /// As how many requests it counts against its limit.
+    var permits = 1
     /// Of one whose method is not GET: that it writes nothing to the store.
     var isReadOnly = false
     /// What the operator may have disabled; nil for what is always possible.
@@ -92,6 +96,12 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case calls
     case signals
     case searches
+    case translations
+    case hints
+    /// Checking and rewriting drafts, and suggesting replies.
+    case writing
+    /// Questions to the assistant.
+    case assistant
     case friendRequests
     /// Creating conversations and adding people.
     case conversations

@@ -19,6 +19,8 @@ package struct OperationRequest: Sendable {
     package var clientAddress: String
     /// The host that the client addressed, without the port, if known.
     package var host: String?
+    /// Whether the client asks for an event stream instead of JSON, which only REST has.
+    var wantsEvents = false
 
     package init(
         principal: Principal?, parameters: [String: String], body: [UInt8], clientAddress: String, host: String? = nil

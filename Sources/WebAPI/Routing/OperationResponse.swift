@@ -8,6 +8,8 @@ package struct OperationResponse: Sendable {
     package var body: [UInt8]
     /// The new positions of the streams that this write changed. The route table removes those of other users.
     package var positions: [StreamName: Position]
+    /// Over REST, instead of the body: what happens from now on, to clients that take an event stream.
+    var events: AsyncStream<ServerSentEvent>?
 
     package init(status: Int, body: [UInt8], positions: [StreamName: Position] = [:]) {
         self.status = status
@@ -42,4 +44,14 @@ package struct OperationResponse: Sendable {
             }
         ).encoded
     }
+}
+
+/// An event of an event stream (WHATWG HTML section 9.2).
+struct ServerSentEvent: Hashable, Sendable {
+    /// A word.
+    var name: String
+    /// JSON text, on one line.
+    var json: String
+
+    var text: String { "event: \(name)\ndata: \(json)\n\n" }
 }

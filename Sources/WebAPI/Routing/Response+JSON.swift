@@ -22,6 +22,21 @@ extension Response {
             body: .init(byteBuffer: body))
     }
 
+    /// An event stream (WHATWG HTML section 9.2), which ends with what it tells of.
+    init(events: AsyncStream<ServerSentEvent>) {
+        self.init(
+            status: .ok,
+            headers: [
+                .contentType: "text/event-stream", .cacheControl: "no-store",
+                // Some reverse proxies hold a response back otherwise.
+                .xAccelBuffering: "no",
+            ],
+            body: .init { writer in
+                for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
+                try await writer.finish(nil)
+            })
+    }
+
     /// A problem document (RFC 9457).
     package init(problem: Problem) {
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]

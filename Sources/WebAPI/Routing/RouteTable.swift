@@ -88,7 +88,7 @@ package struct RouteTable: Sendable {
             principal: principal, parameters: [:], body: params, clientAddress: clientAddress, host: host)
         request.bodySchema = operation.body
         do {
-            try authenticator.admit(operation.limit, of: principal)
+            try authenticator.admit(operation.limit, of: principal, permits: operation.permits)
             try features.check(operation, nil)
             if operation.writes { try checkStorage() }
             try authenticator.admit(bodyOf: params.count, operation.limit, of: principal)
@@ -108,6 +108,7 @@ package struct RouteTable: Sendable {
             var operationRequest = OperationRequest(
                 principal: nil, parameters: [:], body: [], clientAddress: context.clientAddress, host: request.hostName)
             operationRequest.bodySchema = operation.body
+            operationRequest.wantsEvents = request.headers[.accept]?.contains("text/event-stream") ?? false
             for parameter in operation.parameters {
                 operationRequest.parameters[parameter.name] = Self.value(of: parameter, request, context)
             }
@@ -122,6 +123,7 @@ package struct RouteTable: Sendable {
             try authenticator.admit(
                 bodyOf: operationRequest.body.count, operation.limit, of: operationRequest.principal)
             let response = try await run(operation, operationRequest)
+            if let events = response.events { return Response(events: events) }
             return Response(json: response.bodyWithPositions, status: response.status)
         } catch {
             return Response(problem: problem(for: error, in: operation.name))
@@ -149,6 +151,7 @@ package struct RouteTable: Sendable {
                 credential: operation.access == .anyone
                     ? .none : .accessToken(authorization: request.headers[.authorization]),
                 endpoint: Self.endpoint(of: request, for: operation))
+            admission.permits = operation.permits
             admission.conversation = operationRequest.parameters["conversation"]
             operationRequest.principal = try await authenticator.admit(admission)
         }

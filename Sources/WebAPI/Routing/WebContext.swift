@@ -44,6 +44,7 @@ package struct ClientAddressMiddleware: RouterMiddleware {
 extension HTTPField.Name {
     package static var switchboardEndpoint: Self { name("Switchboard-Endpoint") }
     static var switchboardRequest: Self { name(RequestID.headerName) }
+    static var xAccelBuffering: Self { name("X-Accel-Buffering") }
     static var rateLimit: Self { name("RateLimit") }
     static var rateLimitPolicy: Self { name("RateLimit-Policy") }
 

@@ -27,6 +27,8 @@ package struct AdmissionRequest: Sendable {
 
     /// The limit that it counts against: of the user, or of the address without a user.
     package var limit: RequestLimit
+    /// As how many requests it counts.
+    var permits = 1
     /// The client's address for rate limits.
     package var address: String
     /// The conversation that the path names, whose limit counts too.

@@ -77,7 +77,8 @@ extension RequestAuthenticator {
         case .signature(let verify):
             principal = try verify()
         }
-        try take(request.limit.ofUser, of: principal.user.text, counted: request.counted)
+        try take(
+            request.limit.ofUser, of: principal.user.text, permits: request.permits, counted: request.counted)
         try take(request.limit, of: principal.user, in: request.conversation, counted: request.counted)
         if case .required(nil) = request.endpoint {
             throw Problem(
@@ -92,8 +93,8 @@ extension RequestAuthenticator {
 
     /// Counts a request of a realtime session, whose token and endpoint were checked when it began. Throws
     /// `rate_limited` if there were too many.
-    func admit(_ limit: RequestLimit, of principal: Principal) throws {
-        try take(limit.ofUser, of: principal.user.text)
+    func admit(_ limit: RequestLimit, of principal: Principal, permits: Int = 1) throws {
+        try take(limit.ofUser, of: principal.user.text, permits: permits)
     }
 
     /// Counts a request of a realtime session against the limit of the conversation that it names, if there is one.
@@ -203,8 +204,11 @@ private struct RequestLimiter: Sendable {
         }
     }
 
-    /// Takes so many permits, of an hour one, if they are there, and returns what is left.
+    /// Takes so many permits, of an hour one, if they are there, and returns what is left. What takes more than there can
+    /// be takes all.
     mutating func count(_ key: String, permits: Int, as limit: RequestLimit, at now: Int64) -> RateLimitStatus? {
+        var permits = permits
+        if case .perMinute(_, let burst) = rate { permits = min(permits, burst) }
         let state = buckets?.count(key, permits: permits, at: now) ?? hours?.count(key, at: now)
         return state.map { RateLimitStatus(limit: limit, rate: rate, state: $0) }
     }

@@ -115,6 +115,7 @@ extension StoreTransaction {
         }
         try removeSummaries(with: number, in: conversation)
         try removeOutdatedVectors(of: number, in: conversation)
+        try withdrawSentences(restingOn: number, in: conversation)
     }
 
     private static func translation(_ row: SQLRow) throws -> MessageTranslation {

@@ -80,7 +80,7 @@ extension RealtimeEndpoint {
             listenToTranslations(of: conversation)
             refresh(conversation)
         case .closed(let error): closed(conversation, error)
-        case .snapshot, .rows, .changes, .presence, .caption, .captionTranslation, .typing: break
+        case .snapshot, .rows, .changes, .presence, .caption, .captionTranslation, .typing, .run: break
         }
         if conversation.focus == nil { conversation.state.trim(to: OpenConversation.heldMessages) }
         machine.hold(conversation.state.resumption, of: stream)

@@ -61,7 +61,7 @@ extension RealtimeEndpoint {
             if needsTotals { Task { [weak self] in try? await self?.readTotals() } }
         case .listening: messaging.isInboxOpen = true
         case .closed: messaging.isInboxOpen = false
-        case .snapshot, .rows, .changes, .presence, .caption, .captionTranslation, .typing: break
+        case .snapshot, .rows, .changes, .presence, .caption, .captionTranslation, .typing, .run: break
         }
         machine.hold(messaging.inbox.position, of: stream)
         inboxChanged()

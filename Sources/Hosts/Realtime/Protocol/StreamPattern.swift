@@ -19,6 +19,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
             case .marks: .marks
             case .translations: .translations
             case .typing: .typing
+            case .run: .run
             }
     }
 
@@ -33,6 +34,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .call, .captions: ["call"]
         case .captionTranslations: ["call", "language"]
         case .signals: ["call", "endpoint"]
+        case .run: ["run"]
         }
     }
 
@@ -43,7 +45,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .user, .call, .signals: .log
         case .presence, .typing: .latestEvent
-        case .captions, .captionTranslations: .orderedEvents
+        case .captions, .captionTranslations, .run: .orderedEvents
         case .conversation, .inbox, .marks, .translations: .keyed
         }
     }
@@ -78,6 +80,11 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .typing:
             "Who is writing in a conversation, or recording a voice message. Somebody who is says so again within three seconds; "
                 + "who does not has stopped."
+        case .run:
+            "An answer of the assistant while it is written. It goes on while somebody listens. Each piece of text says `from` "
+                + "where on, in UTF-16 code units: what was there is replaced, so that 0 begins anew, as after tools were "
+                + "used. A piece that begins beyond what is there was preceded by others that were lost: listen anew. The "
+                + "last event has the run, with its sentences and what they rest on."
         case .inbox:
             "The list of the user's conversations: each with its last message and its unread messages. Who is removed from a "
                 + "conversation finds its row changed here."
@@ -98,6 +105,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .conversation:
             "Its members, and who is asked to accept a direct one. A former member is sent `reset` with the reason `access`."
         case .inbox: "The user."
+        case .run: "The user who asked."
         case .translations: "Its members, and who is asked to accept a direct one; each of the messages that they see."
         case .marks: "Its members. Who lets nobody see what they have read sees nobody's."
         case .typing:
@@ -214,7 +222,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .user: UserChangeType.allCases.map(\.description)
         case .call: CallChangeType.allCases.map(\.description)
         case .signals: SignalChangeType.allCases.map(\.description)
-        case .presence, .captions, .captionTranslations, .conversation, .inbox, .marks, .translations, .typing: []
+        case .presence, .captions, .captionTranslations, .conversation, .inbox, .marks, .translations, .typing, .run: []
         }
     }
 
@@ -225,6 +233,18 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .presence: Self.presenceValue
         case .captions: .document("Caption")
         case .captionTranslations: .document("CaptionTranslation")
+        case .run:
+            .either([
+                .object([
+                    .required("type", .choice(["text"])),
+                    .required("from", .integer(), "In UTF-16 code units."),
+                    .required("text", .text()),
+                ]),
+                .object([
+                    .required("type", .choice(["tool"])), .required("name", .text(), "Which one is used now."),
+                ]),
+                .object([.required("type", .choice(["done"])), .required("run", .document("AssistantRun"))]),
+            ])
         case .typing:
             .object([
                 .required("user", .identifier), .required("state", .choice(TypingState.allCases.map(\.rawValue))),

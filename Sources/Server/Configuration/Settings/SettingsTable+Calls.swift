@@ -46,6 +46,10 @@ extension SettingsTable {
             "limits.writingPerMinute", default: 30, in: 1...1_000_000,
             "Drafts that a user may have checked and rewritten, and replies suggested, a minute."
         ).live
+        let questionsPerMinute = Setting<Int>(
+            "limits.questionsPerMinute", default: 20, in: 1...1_000_000,
+            "Requests to the assistant that a user may make a minute, each of up to ten questions."
+        ).live
         let searchesPerMinute = Setting<Int>(
             "limits.searchesPerMinute", default: 60, in: 1...1_000_000,
             "Searches for people, and for messages, that a user may make a minute."

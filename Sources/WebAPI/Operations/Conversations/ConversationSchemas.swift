@@ -58,6 +58,8 @@ enum ConversationSchemas {
             ),
             ("InboxRow", inboxRow),
         ] + parts + ScheduledOperations.schemas + SearchOperations.schemas + GroupLinkOperations.schemas
+        + TranslationOperations.schemas + SummaryOperations.schemas + HintOperations.schemas + WritingOperations.schemas
+        + AssistantOperations.schemas
 
     private static let parts: [(String, Schema)] = [
         (

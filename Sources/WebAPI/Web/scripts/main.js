@@ -2,6 +2,7 @@
 
 import { exchange, serverInfo, signUp } from "./api.js";
 import { startAppearance } from "./appearance.js";
+import { assistant } from "./assistant.js";
 import { calls } from "./calls.js";
 import { clockOffset, restoreClock } from "./clock.js";
 import { credentials } from "./credentials.js";
@@ -128,16 +129,7 @@ async function leave(text) {
     stopNotifier = () => {};
     const user = shown;
     shown = undefined;
-    closeShell();
-    calls.reset();
-    inbox.reset();
-    drafts.reset();
-    outbox.reset();
-    friends.reset();
-    presence.reset();
-    resetWatches();
-    resetHeldThreads();
-    realtime.stop();
+    forgetEverything();
     if (credentials.isSignedIn) credentials.end();
     // Another tab may be signed in as the same user.
     if (user) await storage.close(user.id, user.isKept && credentials.keptUser?.id !== user.id);
@@ -147,6 +139,29 @@ async function leave(text) {
     if (!leftBy) location.hash = "";
     toast(text);
     await welcome();
+}
+
+/** Of the user who has left, beginning with what is on the screen. What fails in one part keeps nothing in the others. */
+function forgetEverything() {
+    const closeDialogs = () => {
+        for (const dialog of document.querySelectorAll("dialog.dialog[open]")) {
+            dialog.close();
+            dialog.remove();
+        }
+    };
+    const clearMessages = () => {
+        announce("");
+        document.getElementById("toasts").replaceChildren();
+    };
+    const clearScreen = () => {
+        clearMessages();
+        root.replaceChildren(h("p", { class: "boot", role: "status" }, t("main.loading")));
+    };
+    const parts = [calls, assistant, inbox, drafts, emoji, outbox, friends, names, presence].map((one) => () => one.reset());
+    // Calls that end say so: that is cleared too.
+    for (const forget of [closeDialogs, closeShell, clearScreen, ...parts, resetWatches, resetHeldThreads, () => realtime.stop(), clearMessages]) {
+        try { forget(); } catch (error) { console.error(error); }
+    }
 }
 
 async function welcome() {

@@ -20,7 +20,8 @@ import { Nodes, show } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { pickPeople } from "./picker.js";
 import { blockUser, reportUser } from "./report-user.js";
-import { rowActions } from "./row-menu.js";
+import { machineActions, rowActions, summaryScopes } from "./row-menu.js";
+import { choice, hintChoices, intoField, levelChoices, modeChoices, toneField } from "./settings-languages.js";
 
 /** The names of what members may do. */
 const rights = ["write", "add", "rename"];
@@ -48,7 +49,10 @@ export function showDetails(thread, title, actions) {
         const members = JSON.stringify([count, state.moreMembers, state.members, Object.keys(state.members).map((user) => [thread.nameOf(user), friends.isBlocked(user)])]);
         const part = (name, isShown, parts, make) => isShown && nodes.node(name, parts, make);
         show(content, [
-            part("search", hasFeature("messageSearch"), [], () => h("div", { class: "items" }, item("search-here", "search", t("threadSearch.title"), search))),
+            part("finding", true, [row?.membership?.state], () => h("div", { class: "items" },
+                hasFeature("messageSearch") && item("search-here", "search", t("threadSearch.title"), actions.search),
+                item("go-to-date", "calendar", t("goToDate.title"), actions.goToDate),
+                row && machineActions(row, summaryScopes(row, actions.unread())).map(({ action, name, label, run }) => item(action, name, label, run)))),
             part("members", isGroup, [members], () => membersSection(thread, dialog)),
             part("changes", isGroup, [may("add"), may("rename")], () => h("div", { class: "items" },
                 may("add") && item("add-members", "addPerson", t("call.addPeople"), () => addPeople(thread)),

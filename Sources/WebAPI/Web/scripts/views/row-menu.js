@@ -33,6 +33,14 @@ export function rowActions(row) {
     ].filter(Boolean);
 }
 
+/** What machines can say of it: items as above. `show` are the scopes of a summary. */
+export function machineActions(row, scopes) {
+    const isMember = row.membership.state === "member";
+    return [
+        isMember && canSumUp() && { action: "summary", name: "summary", label: t("summary.title"), run: () => openSummary(row.id, scopes, titleOf(row)) },
+        isMember && server.languageModel && { action: "ask-assistant", name: "assistant", label: t("assistant.askAbout"), run: () => { location.hash = `#/ask/${row.id}`; } },
+    ].filter(Boolean);
+}
 
 /** What can be summed up of a row: what is unread, where something is, and the last messages. */
 export function summaryScopes(row, unread = unreadOf(inbox.state, row).unread > 0 && { unread: true }) {
@@ -42,7 +50,7 @@ export function summaryScopes(row, unread = unreadOf(inbox.state, row).unread > 
 export function showRowMenu(row) {
     const dialog = open({ id: "row-menu", "aria-labelledby": "row-menu-title", class: "dialog menu" },
         h("h2", { id: "row-menu-title" }, h("bdi", {}, visible(titleOf(row)))),
-        h("div", { class: "items" }, rowActions(row).map(({ action, name, label, style = "quiet", run }) =>
+        h("div", { class: "items" }, [...machineActions(row, summaryScopes(row)), ...rowActions(row)].map(({ action, name, label, style = "quiet", run }) =>
             button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } }))),
         button({ label: t("common.cancel"), class: "wide soft", data: { action: "cancel" }, onclick: () => dialog.close() }));
 }

@@ -10,6 +10,7 @@ import { realtime } from "../realtime.js";
 import { pageOf } from "../state/address.js";
 import { unreadConversations } from "../state/inbox.js";
 import { namesOf, othersOf } from "../format.js";
+import { assistantPage } from "./assistant.js";
 import { avatar } from "./avatar.js";
 import { chatsPage } from "./chats.js";
 import { watchConnection, watchStorage, watchUpdates } from "./connection.js";
@@ -28,14 +29,15 @@ import { openSwitcher } from "./switcher.js";
 const pages = {
     people: { name: "people", make: peoplePage },
     chats: { name: "chat", make: chatsPage },
+    assistant: { name: "assistant", make: assistantPage },
     history: { name: "history", make: historyPage },
     diagnostics: { name: "signal", make: diagnosticsPage },
     settings: { name: "settings", make: settingsPage },
 };
 
-/** Pages without a navigation entry of their own: each belongs under one. */
-const inner = { c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage },
-    starred: { under: "chats", make: starredPage } };
+/** Pages without a navigation entry of their own: most belong under one. */
+const inner = { ask: { under: "assistant", make: assistantPage }, c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage },
+    starred: { under: "chats", make: starredPage }, nothing: { make: nothingPage } };
 
 let stop = () => {};
 
@@ -101,7 +103,7 @@ export function showShell(root) {
     addEventListener("hashchange", navigate);
     addEventListener("keydown", onkeydown);
     const unsubscribe = [calls.on("profile", profile), watchConnection(banner), watchStorage(storage), watchUpdates(update),
-        watchOpenCalls(open), watchUnread(links.find((link) => link.dataset.nav === "chats"))];
+        watchOpenCalls(open), watchAssistant(links.find((link) => link.dataset.nav === "assistant")), watchUnread(links.find((link) => link.dataset.nav === "chats"))];
     stop = () => {
         removeEventListener("hashchange", navigate);
         removeEventListener("keydown", onkeydown);
@@ -138,7 +140,17 @@ function watchOpenCalls(region) {
     return calls.on("open", show);
 }
 
-/** How many conversations have something unread, beside the link and in the title, which waits for no frame. */
+/** There is an assistant where there is a language model. */
+function watchAssistant(link) {
+    const show = () => {
+        link.hidden = !server.languageModel;
+        link.parentElement.dataset.full = String(!link.hidden);
+    };
+    show();
+    return server.on("change", show);
+}
+
+/** How many conversations have something unread, beside the link, in the title, which waits for no frame, and on the icon. */
 function watchUnread(link) {
     const count = h("span", { class: "count", hidden: true, data: { count: "chats" } });
     link.append(count);

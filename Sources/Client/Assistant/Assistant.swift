@@ -1,0 +1,110 @@
+/// Questions of the signed-in user about their own messages, which a language model of the server answers:
+/// ``Switchboard/assistant``.
+///
+/// The model looks messages up as the user, with tools that only read, and each sentence of an answer names the messages
+/// that it rests on. All of it needs a connection, and a server with a ``ServerDescription/languageModel``.
+public struct Assistant: Sendable {
+    let realtime: RealtimeEndpoint
+
+    private struct Asking: Encodable, Sendable {
+        var clientID = newUUID()
+        var question: String?
+        var questions: [String]?
+        var thread: AssistantThreadID?
+        var conversation: ConversationID?
+        var `for`: AssistantRun.Audience?
+    }
+    private struct Listing: Encodable, Sendable { var limit: Int?; var cursor: String? }
+    private struct RunMember: Decodable, Sendable { var run: AssistantRun }
+    private struct RunsMember: Decodable, Sendable { var runs: [AssistantRun] }
+    private struct ThreadMember: Decodable, Sendable { var thread: AssistantThread; var runs: [AssistantRun] }
+
+    /// Asks a question. Iterate over the answer at once: one that nobody listens to for a quarter of a minute is cancelled.
+    ///
+    /// - Parameters:
+    ///   - question: At most 4,000 characters.
+    ///   - conversation: The only one that is looked at; nil for all of the user's, or for the thread's.
+    ///   - audience: For whom the answer is; nil for the user, or for the thread's.
+    ///   - thread: What is continued: what was asked and answered there is known. It keeps its conversation and audience.
+    /// - Throws: ``Problem/Kind/providerNotConfigured`` where there is no language model, ``Problem/Kind/consentRequired`` if the
+    ///   user does not allow a hosted one to read the question, ``Problem/Kind/rateLimited`` if too many questions wait, and
+    ///   ``Problem/Kind/notFound`` for a thread that is gone.
+    public func ask(
+        _ question: String, in conversation: ConversationID? = nil, for audience: AssistantRun.Audience? = nil,
+        continuing thread: AssistantThreadID? = nil
+    ) async throws -> AssistantAnswer {
+        let result: RunMember = try await realtime.request(
+            "assistant.ask",
+            Asking(
+                question: question, thread: thread, conversation: await realtime.resolved(conversation), for: audience))
+        return answer(of: result.run)
+    }
+
+    /// Asks questions in one thread that know nothing of each other. They are answered two at a time: iterate over all of
+    /// the answers from the beginning, each in a task of its own.
+    ///
+    /// - Parameters:
+    ///   - questions: 1 to 10, each of at most 4,000 characters.
+    ///   - conversation: The only one that is looked at; nil for all of the user's, or for the thread's.
+    ///   - audience: For whom the answers are; nil for the user, or for the thread's.
+    ///   - thread: What is continued.
+    /// - Returns: The answers in the order of the questions.
+    public func askBatch(
+        _ questions: [String], in conversation: ConversationID? = nil, for audience: AssistantRun.Audience? = nil,
+        continuing thread: AssistantThreadID? = nil
+    ) async throws -> [AssistantAnswer] {
+        let result: RunsMember = try await realtime.request(
+            "assistant.batch",
+            Asking(
+                questions: questions, thread: thread, conversation: await realtime.resolved(conversation), for: audience
+            )
+        )
+        return result.runs.map { answer(of: $0) }
+    }
+
+    /// The answer of a run that ``run(_:)`` or ``thread(_:)`` has found, to listen to it again.
+    public func answer(of run: AssistantRun) -> AssistantAnswer { AssistantAnswer(run: run, realtime: realtime) }
+
+    /// The user's threads, those that were used last first.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most, 1 to 100; nil is 50.
+    ///   - cursor: ``AssistantThreadPage/nextCursor`` of the previous page.
+    public func threads(limit: Int? = nil, after cursor: String? = nil) async throws -> AssistantThreadPage {
+        try await realtime.request("assistant.threads", Listing(limit: limit, cursor: cursor))
+    }
+
+    /// A thread with its questions and answers, the oldest first.
+    public func thread(_ id: AssistantThreadID) async throws -> (thread: AssistantThread, runs: [AssistantRun]) {
+        let result: ThreadMember = try await realtime.request("assistant.thread", ["thread": id])
+        return (result.thread, result.runs)
+    }
+
+    /// A question with its answer. Asking for it keeps it going for a quarter of a minute.
+    public func run(_ id: AssistantRunID) async throws -> AssistantRun {
+        let result: RunMember = try await realtime.request("assistant.run", ["run": id])
+        return result.run
+    }
+
+    /// Ends an answer that is being written. One that has ended stays as it is.
+    @discardableResult
+    public func cancel(_ id: AssistantRunID) async throws -> AssistantRun {
+        let result: RunMember = try await realtime.request("assistant.cancel", ["run": id])
+        return result.run
+    }
+
+    /// Erases a thread with all that was asked and answered in it, for ever.
+    public func erase(thread id: AssistantThreadID) async throws {
+        let _: Nothing = try await realtime.request("assistant.eraseThread", ["thread": id])
+    }
+
+    /// Erases a question with its answer, for ever; a thread goes with its last one.
+    public func erase(run id: AssistantRunID) async throws {
+        let _: Nothing = try await realtime.request("assistant.eraseRun", ["run": id])
+    }
+}
+
+extension Switchboard {
+    /// Questions of the signed-in user about their own messages.
+    public var assistant: Assistant { Assistant(realtime: realtime) }
+}
