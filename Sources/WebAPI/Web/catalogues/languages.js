@@ -2,7 +2,9 @@
 // keys of English; `Scripts/web` gives it a name with a hash.
 
 /** By tag, the name of the language in itself. */
-export const languages = { en: "English" };
+export const languages = {
+    en: "English", es: "Español", pt: "Português", ru: "Русский", hi: "हिन्दी", ar: "العربية",
+};
 
 /**
  * Made from English by `Scripts/catalogues`, to see what a translation changes: texts with accents that are about 40 %

@@ -29,8 +29,8 @@ TIERS = ("check", "swift", "integration", "web", "browser", "fuzz", "long")
 ALL = ("check", "swift", "integration", "web", "browser", "fuzz")
 PRESUBMIT = ("check", "swift", "integration", "web", "browser")
 CHECKS = (
-    "check-imports", "web", "check-words", "check-modules", "check-texts", "check-styles", "check-version",
-    "emoji --check", "check-python", "format --check",
+    "check-imports", "web", "check-words", "check-modules", "check-texts", "catalogues --check", "check-styles",
+    "check-version", "emoji --check", "check-python", "format --check",
 )  # fmt: skip
 # A connection has five seconds for its first request: its tests share no thread pool with those that compute.
 ALONE_IN_SWIFT = "^RealtimeTests\\."
