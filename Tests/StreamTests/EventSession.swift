@@ -58,7 +58,7 @@ final class EventSession {
             switch publication {
             case .event(let event): run { $0.receiveEvent(StreamEvent(event), into: &$1) }
             case .presence(let user): changed.insert(user)
-            case .receipts: break
+            case .receipts, .translations: break
             case .changes(let changes):
                 changed.formUnion(changes.compactMap(\.presenceChange))
             case .updates(let updates):

@@ -13,6 +13,15 @@ struct HeldConversation {
     var scheduled: JSONValue?
     /// What the user has noted on messages.
     var notes: [Int64: JSONValue] = [:]
+    /// The latest translation of each message into `language`.
+    private(set) var translations: [Int64: JSONValue] = [:]
+    private(set) var language: String?
+    /// The latest hints on each message.
+    private(set) var hints: [Int64: JSONValue] = [:]
+    /// When the user wants hints.
+    private(set) var hintMode: String?
+    /// The position of the last window of both.
+    private(set) var translationsSince: Int64 = 0
     /// Marks that have fallen.
     private(set) var fallen: [String] = []
 
@@ -41,6 +50,22 @@ struct HeldConversation {
         scheduled = snapshot["scheduled"]
     }
 
+    mutating func replaceTranslations(_ snapshot: JSONValue, at position: Int64) {
+        (translations, hints) = ([:], [:])
+        (language, translationsSince) = (snapshot["language"]?.string, position)
+        hintMode = snapshot["hintMode"]?.string
+        for row in snapshot["translations"]?.items ?? [] { Self.keep(row, in: &translations) }
+        for row in snapshot["hints"]?.items ?? [] { Self.keep(row, in: &hints) }
+    }
+
+    /// What is of a newer text waits for it, and what is of an older text is nothing any more.
+    private static func keep(_ row: JSONValue, in rows: inout [Int64: JSONValue]) {
+        guard let number = row["number"]?.integer, let of = row["of"]?.integer, let touched = row["touched"]?.integer
+        else { return }
+        let (heldOf, heldTouched) = (rows[number]?["of"]?.integer, rows[number]?["touched"]?.integer)
+        if (of, touched) >= (heldOf ?? 0, heldTouched ?? 0) { rows[number] = row }
+    }
+
     /// - Parameter gap: numbers that are not sent: what is before them is not held any more.
     mutating func apply(_ rows: [JSONValue], gap: [Int64] = []) {
         if gap.count == 2 {
@@ -66,6 +91,8 @@ struct HeldConversation {
             }
             if let new = row["scheduled"] { scheduled = new }
             if let note = row["own"] { keep(note) }
+            if let translation = row["translation"] { Self.keep(translation, in: &translations) }
+            if let new = row["hints"] { Self.keep(new, in: &hints) }
         }
     }
 
@@ -80,13 +107,26 @@ struct HeldConversation {
             note["counter"]?.integer ?? 0 >= notes[number]?["counter"]?.integer ?? 0
         else { return }
         notes[number] = note
-        if note["hidden"] != nil { messages[number] = nil }
+        if note["hidden"] != nil { remove { $0 == number } }
     }
 
     /// What the user has cleared, which their membership tells.
     mutating func keep(spans: JSONValue?) {
         let start = (spans?.items.compactMap { $0["from"]?.integer }.min() ?? .max - 1) + 1
-        messages = messages.filter { $0.key >= start }
+        remove { $0 < start }
+    }
+
+    /// With messages goes what hangs on them.
+    private mutating func remove(_ isGone: (Int64) -> Bool) {
+        messages = messages.filter { !isGone($0.key) }
+        translations = translations.filter { !isGone($0.key) }
+        hints = hints.filter { !isGone($0.key) }
+    }
+
+    /// The conversation is off the user's list: nothing of it is left.
+    mutating func clear() {
+        remove { _ in true }
+        first = last + 1
     }
 
     private static func isOlder(_ new: JSONValue, than old: JSONValue?) -> Bool {
@@ -118,10 +158,10 @@ extension HeldConversation {
         }
         for (user, person) in fresh.people { compare("person", people[user], person) }
         for number in Set(messages.keys).union(all.keys.filter { $0 >= first }) {
-            compare("message", messages[number], all[number])
+            compare("message", Self.shown(messages[number], as: all[number]), all[number])
         }
         for (number, message) in fresh.messages {
-            compare("window", message, all[number])
+            compare("window", Self.shown(message, as: all[number]), all[number])
             let isDeleted = message["deletedAt"] != nil
             compare(
                 "note on \(number)", Self.shown(notes[number], isDeleted: isDeleted),
@@ -134,6 +174,11 @@ extension HeldConversation {
         }
         compare("scheduled", scheduled, fresh.scheduled)
         return found
+    }
+
+    /// In which language a message of a former time in the conversation is its author may say later, and nobody is told of it.
+    private static func shown(_ message: JSONValue?, as other: JSONValue?) -> JSONValue? {
+        other?["language"] == nil ? message?.removing("language") : message
     }
 
     /// With a message its reactions are deleted, which no note tells.

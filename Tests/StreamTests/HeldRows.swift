@@ -1,11 +1,13 @@
 /// What a client holds of an inbox.
 struct HeldInbox {
     private(set) var rows: [String: JSONValue] = [:]
+    /// Of what has left the list, too: what of it the user still sees.
+    private(set) var memberships: [String: JSONValue] = [:]
     /// Of the snapshot: later ones are counted.
     private(set) var totals: JSONValue?
 
     mutating func replace(_ snapshot: JSONValue) {
-        rows = [:]
+        (rows, memberships) = ([:], [:])
         totals = snapshot["totals"]
         apply(snapshot["conversations"]?.items ?? [])
     }
@@ -16,6 +18,8 @@ struct HeldInbox {
                 row["counter"]?.integer ?? 0 >= rows[id]?["counter"]?.integer ?? 0
             else { continue }
             rows[id] = row["gone"] == nil ? row : nil
+            // Of one that is off the list without it nothing is left.
+            memberships[id] = row["membership"] ?? .null
         }
     }
 
@@ -28,7 +32,12 @@ struct HeldInbox {
             let (mine, theirs) = (Self.shown(rows[id]), Self.shown(fresh.rows[id] ?? archived.rows[id]))
             if mine != theirs { found.append("inbox: held \(mine ?? .null), fresh \(theirs ?? .null)") }
         }
-        let counted = Self.totals(of: archived.rows.merging(rows) { $1 }.values)
+        // Of the list: the archive has totals of its own.
+        // What is marked by who is no member counts nowhere.
+        let listed = archived.rows.merging(rows) { $1 }.values.filter {
+            $0["membership"]?["archived"] != .plain("true") && $0["membership"]?["state"]?.string == "member"
+        }
+        let counted = Self.totals(of: listed)
         if counted != fresh.totals { found.append("totals: counted \(counted), fresh \(fresh.totals ?? .null)") }
         return found
     }
@@ -51,6 +60,9 @@ extension HeldInbox {
         if conversation["kind"]?.string == "direct" {
             return row.replacing("conversation", with: conversation.removing("lastNumber", "lastSentAt"))
         }
+        if row["membership"]?["state"]?.string == "left" {
+            return row.replacing("lastMessage", with: row["lastMessage"]?.removing("language"))
+        }
         guard row["membership"]?["state"]?.string == "invited" else { return row }
         return row.replacing("conversation", with: conversation.removing("version"))
     }
@@ -65,7 +77,10 @@ struct HeldUser {
 
     mutating func replace(_ snapshot: JSONValue) {
         // What the user has set is told by the commands of accounts.
-        (me, friends, calls) = (snapshot["me"]?.removing("receipts", "presence", "lastSeen"), [:], [:])
+        (me, friends, calls) = (
+            snapshot["me"]?.removing(
+                "receipts", "presence", "lastSeen", "translation", "hints", "intelligence"), [:], [:]
+        )
         for friend in snapshot["friends"]?.items ?? [] { apply("friend", friend) }
         for call in snapshot["calls"]?.items ?? [] { apply("call", call) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A JSON value, for comparison.
-indirect enum JSONValue: Hashable {
+indirect enum JSONValue: Hashable, Sendable {
     case null
     /// Numbers and booleans, as they are written.
     case plain(String)

@@ -1,7 +1,9 @@
+import Languages
 import Messaging
 import Model
 import Realtime
 import Storage
+import TestSupport
 import Wire
 
 @testable import Services
@@ -18,8 +20,8 @@ struct StreamClients {
 
     init(_ world: StreamWorld) {
         self.world = world
-        present = world.users.map { StreamListener($0, in: world) }
-        away = present
+        present = world.users.map { StreamListener($0, in: world, demands: true) }
+        away = world.users.map { StreamListener($0, in: world) }
         sessions = world.users.map { EventSession($0, in: world) }
     }
 
@@ -27,12 +29,26 @@ struct StreamClients {
     mutating func differences(after command: StreamCommand) async throws -> [String] {
         for index in present.indices { try await present[index].listen() }
         for session in sessions { try await session.listen() }
+        for publication in world.takePublications() { try await deliver(publication) }
         let done = try await world.run(command)
         let publications = done ?? []
         for publication in publications { try await deliver(publication) }
+        // Who begins anew demands what they read automatically.
+        for publication in world.takePublications() { try await deliver(publication) }
+        // Who is erased has no clients any more; what is sent to a new one is compared.
+        if command.kind == .eraseUser {
+            present[command.user] = StreamListener(world.users[command.user], in: world, demands: true)
+            away[command.user] = StreamListener(world.users[command.user], in: world)
+            try await present[command.user].listen()
+        }
         var found = try await eventDifferences(after: command, publications)
+        found += world.violations.update { exchange(&$0, with: []) }
+        found += try await world.store.read { [json = world.json] store in
+            var stored = StoredDerivations(store, json)
+            return try stored.violations()
+        }
         if done == nil { return found }
-        if command.kind == .goAway { away[command.user] = present[command.user] }
+        if command.kind == .goAway { away[command.user].copy(present[command.user]) }
         for (index, client) in present.enumerated() {
             let fresh = try await Fresh(client.user, in: world)
             found += fresh.differences(from: client).map { "user \(index) \($0)" }
@@ -65,6 +81,10 @@ struct StreamClients {
         case .event, .presence: break
         case .receipts(let user):
             for index in present.indices where present[index].user == user { try await present[index].rereadMarks() }
+        case .translations(let user):
+            for index in present.indices where present[index].user == user {
+                try await present[index].rereadTranslations()
+            }
         case .updates(let updates):
             for update in updates {
                 for index in present.indices { try await present[index].receive(update) }
@@ -97,6 +117,8 @@ private struct Fresh {
     private let listener: StreamListener
     private let archive: HeldInbox
     private var messages: [ConversationID: [Int64: JSONValue]] = [:]
+    private let translations: [ConversationID: ExpectedTranslations]
+    private let hints: [ConversationID: ExpectedHints]
     /// What is wrong with what is sent now.
     private var violations: [String] = []
 
@@ -104,13 +126,13 @@ private struct Fresh {
         var listener = StreamListener(user, in: world)
         try await listener.listen()
         self.listener = listener
-        let (inboxes, commands) = (world.inboxes, world.commands)
+        let (inboxes, commands, coverage) = (world.inboxes, world.commands, world.coverage)
         let conversations = Array(listener.conversations.keys)
         let rows = listener.inbox.rows
-        let (archived, texts, violations) = try await world.store.read { store in
+        let (archived, texts, violations, translations, hints) = try await world.store.read { store in
             let archived = try inboxes.page(of: user, isArchive: true, after: nil, limit: 100, in: store).rows
             let pages = try conversations.map { id in
-                try commands.page(.newest, of: id, limit: 100, by: user, in: store)
+                try commands.page(.newest, of: id, limit: .max, by: user, in: store)
             }
             let texts = pages.map { page in
                 page.messages.map { message in
@@ -127,15 +149,37 @@ private struct Fresh {
                     try rows[id.text] ?? archived.map { try JSONValue($0.utf8) }.first { $0["id"]?.string == id.text }
                 if let row { violations += try stored.violations(of: row, messages: page) }
             }
-            return (archived, texts, violations)
+            var served = ServedDerivations(store, commands, to: user)
+            violations += try served.violations()
+            coverage.update { coverage in
+                coverage["blocks", default: 0] += served.blocks
+                coverage["sentences", default: 0] += served.sentences
+            }
+            let translations = try zip(conversations, pages).map { id, page in
+                (id, try ExpectedTranslations(of: page.messages, in: id, for: user, store))
+            }
+            let hints = try zip(conversations, pages).map { id, page in
+                (id, try ExpectedHints(of: page.messages, in: id, for: user, store))
+            }
+            return (
+                archived, texts, violations, Dictionary(uniqueKeysWithValues: translations),
+                Dictionary(uniqueKeysWithValues: hints)
+            )
         }
         self.violations = violations
+        (self.translations, self.hints) = (translations, hints)
+        coverage.update { $0["hints", default: 0] += hints.values.reduce(0) { $0 + $1.shownCount } }
         var archive = HeldInbox()
         archive.apply(try archived.map { try JSONValue($0.utf8) })
         self.archive = archive
         for (id, texts) in zip(conversations, texts) {
-            for message in try texts.map({ try JSONValue($0.utf8) }) {
-                messages[id, default: [:]][message["number"]?.integer ?? 0] = message
+            let former = listener.inbox.memberships[id.text]?["spans"]?.items.filter { $0["until"] != nil } ?? []
+            for message in try texts.map({ try world.json.value(of: $0) }) {
+                let number = message["number"]?.integer ?? 0
+                let isFormer = former.contains { span in
+                    span["from"]?.integer ?? 0 < number && number <= span["until"]?.integer ?? 0
+                }
+                messages[id, default: [:]][number] = isFormer ? message.removing("language") : message
             }
         }
     }
@@ -156,7 +200,34 @@ private struct Fresh {
                 continue
             }
             if one.messages?.position != fresh.messages?.position { found.append("another position of \(id)") }
+            found += translationDifferences(of: one, fresh, in: id)
             found += one.held.differences(from: fresh.held, all: messages[id] ?? [:]).map { "in \(id), \($0)" }
+        }
+        return found
+    }
+
+    /// Who begins to listen now is sent all of the window, and so has each what rises after that.
+    private func translationDifferences(
+        of one: StreamListener.Conversation, _ fresh: StreamListener.Conversation, in id: ConversationID
+    ) -> [String] {
+        guard let expected = translations[id], let hints = hints[id], fresh.translations != nil else { return [] }
+        var found: [String] = []
+        for (what, side) in [("held", one), ("fresh", fresh)] where side.translations != nil {
+            let held = side.held
+            found += expected.differences(
+                of: held.translations, language: held.language, since: held.translationsSince
+            ).map { "in \(id), \(what) \($0)" }
+            found += hints.differences(of: held.hints, mode: held.hintMode, since: held.translationsSince).map {
+                "in \(id), \(what) \($0)"
+            }
+        }
+        for number in fresh.held.messages.keys {
+            if fresh.held.translations[number] == nil, expected.shown[number]?.row != nil {
+                found.append("in \(id), the window has no translation of \(number)")
+            }
+            if fresh.held.hints[number] == nil, hints.shown[number]?.row != nil {
+                found.append("in \(id), the window has no hints on \(number)")
+            }
         }
         return found
     }

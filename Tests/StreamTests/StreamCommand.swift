@@ -27,6 +27,10 @@ struct StreamCommand: Hashable {
         // People.
         case block, unblock, befriend, acceptFriend, declineFriend, removeFriend
         case typing, arrive, depart, presence
+        // Translations and hints: what is asked for, how it is read, what may be made, and the work of engines and models.
+        case translate, translationChoices, level, language, explain, hintChoices, claimWork, completeWork
+        // What a model writes of 64 messages, and its answers to questions.
+        case fill, summarise, completeSummary, ask, answer
         // Calls.
         case call, acceptCall, declineCall, hangUp
         // The server.
@@ -74,11 +78,104 @@ struct StreamCommand: Hashable {
     struct Focus {
         var kinds: [Kind]
         var location: Location
+        /// What happens in half of the commands.
+        var often: [Kind]
+        /// What has to be there for it.
+        var first: [StreamCommand] = []
 
-        init(users: Int, _ random: inout SeededRandom) {
+        /// Most is written in conversations, which people leave and come back to.
+        private static let conversation: [Kind] = [
+            .create, .send, .send, .send, .reply, .edit, .delete, .react, .mark, .add, .add, .leave, .accept, .pass,
+            .typing, .goAway, .resume,
+        ]
+        /// Of translations, and of what changes under them.
+        private static let translations: [Kind] = [
+            .create, .send, .send, .reply, .forward, .edit, .edit, .delete, .add, .add, .leave, .accept, .block,
+            .unblock, .translate, .translate, .translate, .claimWork, .claimWork, .completeWork, .completeWork,
+            .completeWork, .translationChoices, .level, .language, .pass, .goAway, .resume,
+        ]
+        /// Of hints, likewise.
+        private static let hints: [Kind] = [
+            .send, .send, .edit, .edit, .delete, .forward, .hide, .add, .accept, .leave, .block, .unblock, .explain,
+            .explain, .explain, .explain, .hintChoices, .hintChoices, .claimWork, .claimWork, .claimWork, .claimWork,
+            .completeWork, .completeWork, .completeWork, .completeWork, .translationChoices, .level, .level, .level,
+            .pass,
+            .goAway, .resume,
+        ]
+        /// Of summaries and answers, and of what takes away what they were made of.
+        private static let answers: [Kind] = [
+            .send, .edit, .edit, .delete, .hide, .add, .add, .accept, .leave, .remove, .block, .summarise, .summarise,
+            .summarise, .summarise, .summarise, .completeSummary, .completeSummary, .ask, .ask, .ask, .ask, .ask,
+            .answer,
+            .answer, .level, .level, .pass,
+        ]
+
+        /// - Parameter seed: of the sequence: each kind of focus has its turn.
+        init(users: Int, seed: UInt64, _ random: inout SeededRandom) {
             kinds = (0..<8).map { _ in Kind.allCases.randomElement(using: &random) ?? .send }
             let (one, other) = (Int.random(in: 0..<users, using: &random), Int.random(in: 0..<users, using: &random))
             location = Bool.random(using: &random) ? .group(0) : .pair(one, other)
+            let hasConsents = Int.random(in: 0..<4, using: &random) > 0
+            switch seed % 6 {
+            case 0: often = Self.conversation
+            case 1: often = Self.translations
+            case 2, 3:
+                often = Self.hints
+                if one == other || Bool.random(using: &random) { location = .group(0) }
+                first = Self.beginningOfHints(in: location, users: users, hasConsents: hasConsents)
+            default:
+                often = Self.answers
+                location = .group(0)
+                first = Self.beginningOfAnswers(users: users, hasConsents: hasConsents)
+            }
+        }
+
+        /// Two know each other, or a group of which the last member has not seen everything; some messages are explained.
+        private static func beginningOfHints(
+            in location: Location, users: Int, hasConsents: Bool
+        ) -> [StreamCommand] {
+            var (first, writers, last): ([StreamCommand], [Int], Int)
+            if case .direct(let one, let other) = location {
+                first = [
+                    StreamCommand(.befriend, by: one, of: other, salt: 80),
+                    StreamCommand(.acceptFriend, by: other, of: one),
+                    StreamCommand(.create, by: one, in: location, salt: 81),
+                ]
+                (writers, last) = ([one, other], other)
+            } else {
+                (writers, last) = (Array(0..<users - 1), users - 1)
+                first = writers.dropFirst().flatMap { join($0) }
+            }
+            if hasConsents { first += consents(users: users) }
+            // Each has it explained in another way.
+            first += (0..<users).map { StreamCommand(.hintChoices, by: $0, in: location, value: $0, salt: 1) }
+            first += writers.map { StreamCommand(.send, by: $0, in: location, salt: 82 + UInt64($0)) }
+            if case .group = location { first += join(last) }
+            first += [0, 1].map { StreamCommand(.explain, by: writers[1], in: location, number: 1 + $0, value: 1) }
+            return first + [StreamCommand(.claimWork), StreamCommand(.completeWork, value: 5)]
+        }
+
+        /// A group in which a block is full, of which there is a summary, and of which everybody has asked.
+        private static func beginningOfAnswers(users: Int, hasConsents: Bool) -> [StreamCommand] {
+            let consents = hasConsents ? Self.consents(users: users) : []
+            let members = (1..<users).flatMap { join($0) } + consents + [StreamCommand(.fill, salt: 90)]
+            return members
+                + (0..<users).flatMap { user in
+                    [
+                        StreamCommand(.summarise, by: user, value: user),
+                        StreamCommand(.ask, by: user, value: hasConsents && user > 1 ? 4 : 1, salt: 91 + UInt64(user)),
+                    ]
+                }
+        }
+
+        private static func join(_ user: Int) -> [StreamCommand] {
+            [StreamCommand(.add, of: user), StreamCommand(.accept, by: user)]
+        }
+
+        /// Everybody allows everything, and so does the group: see `StreamWorld.changeLevel`.
+        private static func consents(users: Int) -> [StreamCommand] {
+            [StreamCommand(.level, value: 4, salt: 3)]
+                + (0..<users).map { StreamCommand(.level, by: $0, value: 4, salt: 2) }
         }
     }
 
@@ -97,12 +194,7 @@ struct StreamCommand: Hashable {
         if case .direct(let one, let two) = location, Int.random(in: 0..<4, using: &random) > 0 {
             (user, other) = Bool.random(using: &random) ? (one, two) : (two, one)
         }
-        // Most is written in conversations, which people leave and come back to.
-        let often: [Kind] = [
-            .create, .send, .send, .send, .reply, .edit, .delete, .react, .mark, .add, .add, .leave, .accept, .pass,
-            .typing, .goAway, .resume,
-        ]
-        let kinds = [often, often, focus.kinds, Kind.allCases].randomElement(using: &random) ?? often
+        let kinds = [focus.often, focus.often, focus.kinds, Kind.allCases].randomElement(using: &random) ?? focus.often
         return StreamCommand(
             kinds.randomElement(using: &random) ?? .send, by: user, of: other, in: location,
             number: .random(in: 1...8, using: &random), value: .random(in: 0..<16, using: &random), salt: salt)

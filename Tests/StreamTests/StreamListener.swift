@@ -12,10 +12,16 @@ struct StreamListener {
         var held = HeldConversation()
         var messages: StreamSubscription?
         var marks: StreamSubscription?
+        var translations: StreamSubscription?
+
+        var isEmpty: Bool { messages == nil && marks == nil && translations == nil }
     }
+
+    private enum Part { case messages, marks, translations }
 
     let user: UserID
     private let world: StreamWorld
+    private let source: any StreamSource
     var conversations: [ConversationID: Conversation] = [:]
     private(set) var inbox = HeldInbox()
     private(set) var own = HeldUser()
@@ -24,9 +30,17 @@ struct StreamListener {
     private(set) var violations: [String] = []
     private(set) var userListen: StreamSubscription?
 
-    init(_ user: UserID, in world: StreamWorld) {
+    /// - Parameter demands: whether what is listened to is demanded, as of a session.
+    init(_ user: UserID, in world: StreamWorld, demands: Bool = false) {
         self.user = user
         self.world = world
+        source = demands ? world.streams : world.views
+    }
+
+    /// Takes over what another client of the user has.
+    mutating func copy(_ other: StreamListener) {
+        (conversations, inbox, own) = (other.conversations, other.inbox, other.own)
+        (inboxPosition, violations, userListen) = (other.inboxPosition, other.violations, other.userListen)
     }
 
     /// Begins to listen to what it does not listen to yet, where that is allowed.
@@ -37,7 +51,8 @@ struct StreamListener {
             var one = conversations[id] ?? Conversation()
             if one.messages == nil { try await open(id, &one, after: nil) }
             if one.marks == nil { try await openMarks(id, &one, after: nil) }
-            conversations[id] = one.messages == nil && one.marks == nil ? nil : one
+            if one.translations == nil { try await openTranslations(id, &one, after: nil) }
+            conversations[id] = one.isEmpty ? nil : one
         }
     }
 
@@ -47,7 +62,8 @@ struct StreamListener {
             var resumed = one
             try await open(id, &resumed, after: one.messages?.position)
             try await openMarks(id, &resumed, after: one.marks?.position)
-            conversations[id] = resumed.messages == nil && resumed.marks == nil ? nil : resumed
+            try await openTranslations(id, &resumed, after: one.translations?.position)
+            conversations[id] = resumed.isEmpty ? nil : resumed
         }
         try await openInbox()
         try await openUser()
@@ -58,7 +74,7 @@ struct StreamListener {
 extension StreamListener {
     private func opening(_ stream: StreamName, after: Position?) async throws -> StreamOpening? {
         do {
-            return try await world.streams.open(stream, after: after, for: world.principal(user))
+            return try await source.open(stream, after: after, for: world.principal(user))
         } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {
             return nil
         }
@@ -93,6 +109,18 @@ extension StreamListener {
         one.marks = StreamSubscription(state: .live(state.position), view: state.view)
     }
 
+    private func openTranslations(_ id: ConversationID, _ one: inout Conversation, after: Position?) async throws {
+        guard case .state(let state) = try await opening(.translations(id), after: after) else {
+            one.translations = nil
+            return
+        }
+        switch state.content {
+        case .snapshot(let bytes): one.held.replaceTranslations(try JSONValue(bytes), at: state.position.sequence)
+        case .rows(let rows, _, _): one.held.apply(try rows.map { try JSONValue($0.utf8) })
+        }
+        one.translations = StreamSubscription(state: .live(state.position), view: state.view)
+    }
+
     private mutating func openInbox() async throws {
         guard case .state(let state) = try await opening(.inbox(user), after: inboxPosition) else { return }
         try applyInbox(state)
@@ -107,8 +135,12 @@ extension StreamListener {
         }
         inboxPosition = state.position
         for id in conversations.keys {
-            guard let row = inbox.rows[id.text] else { continue }
-            conversations[id]?.held.keep(spans: row["membership"]?["spans"])
+            guard let membership = inbox.memberships[id.text] else { continue }
+            if case .null = membership {
+                conversations[id]?.held.clear()
+            } else {
+                conversations[id]?.held.keep(spans: membership["spans"])
+            }
         }
     }
 
@@ -135,10 +167,13 @@ extension StreamListener {
                 try await apply(change, to: &one, id)
             }
             if !update.marks.isEmpty {
-                try await receive(StreamBatch(marksOf: update), ofMarks: true, id, &one)
+                try await receive(StreamBatch(marksOf: update), of: .marks, id, &one)
             }
-            if update.upTo > update.after { try await receive(StreamBatch(update), ofMarks: false, id, &one) }
-            conversations[id] = one.messages == nil && one.marks == nil ? nil : one
+            if let batch = StreamBatch(translationsOf: update) {
+                try await receive(batch, of: .translations, id, &one)
+            }
+            if update.upTo > update.after { try await receive(StreamBatch(update), of: .messages, id, &one) }
+            conversations[id] = one.isEmpty ? nil : one
         }
     }
 
@@ -177,42 +212,61 @@ extension StreamListener {
         }
     }
 
+    /// As after the user has changed how they read.
+    mutating func rereadTranslations() async throws {
+        for (id, one) in conversations where one.translations != nil {
+            var reread = one
+            try await openTranslations(id, &reread, after: nil)
+            conversations[id] = reread
+        }
+    }
+
     private func apply(_ change: ListenChange, to one: inout Conversation, _ id: ConversationID) async throws {
         switch (change.stream, change.kind) {
         case (.conversation, .drop): one.messages = nil
         case (.marks, .drop): one.marks = nil
+        case (.translations, .drop): one.translations = nil
         case (.conversation, .reread) where one.messages != nil: try await open(id, &one, after: nil)
         case (.marks, .reread) where one.marks != nil: try await openMarks(id, &one, after: nil)
+        case (.translations, .reread) where one.translations != nil:
+            try await openTranslations(id, &one, after: nil)
         default: break
         }
     }
 
-    /// A frame goes on where the client is, and says up to where it goes. Of marks, each has all up to its counter.
-    private mutating func check(_ frame: JSONValue, of batch: StreamBatch, after sequence: Int64) {
+    /// A frame goes on where the client is, and says up to where it goes. Of marks and translations, each has all up to its
+    /// counter.
+    private mutating func check(_ frame: JSONValue, of batch: StreamBatch, _ part: Part, after sequence: Int64) {
         let (after, upTo) = (frame["after"]?.integer, frame["upTo"]?.integer)
-        let isNext = batch.stream.text.hasPrefix("marks:") ? after == 0 : after == sequence
+        let isNext = part == .messages ? after == sequence : after == 0
         if !isNext || upTo != batch.last || frame["epoch"]?.string != batch.epoch {
             violations.append("\(batch.stream): after \(sequence), frame \(frame)")
         }
     }
 
     private mutating func receive(
-        _ batch: StreamBatch, ofMarks isMarks: Bool, _ id: ConversationID, _ one: inout Conversation
+        _ batch: StreamBatch, of part: Part, _ id: ConversationID, _ one: inout Conversation
     ) async throws {
-        guard var listen = isMarks ? one.marks : one.messages else { return }
+        let path: WritableKeyPath<Conversation, StreamSubscription?> =
+            switch part {
+            case .messages: \.messages
+            case .marks: \.marks
+            case .translations: \.translations
+            }
+        guard var listen = one[keyPath: path] else { return }
         let delivery = listen.receive(batch, isCongested: false, holdingAtMost: 0)
-        if isMarks { one.marks = listen } else { one.messages = listen }
+        one[keyPath: path] = listen
         switch delivery {
         case .nothing: return
         case .send(let sequence):
             let frame = try JSONValue(batch.frame(after: sequence, for: listen.view).text.readableBytesView)
             one.held.apply(frame["rows"]?.items ?? [])
-            check(frame, of: batch, after: sequence)
+            check(frame, of: batch, part, after: sequence)
         case .read(let position):
-            if isMarks {
-                try await openMarks(id, &one, after: position)
-            } else {
-                try await open(id, &one, after: position)
+            switch part {
+            case .messages: try await open(id, &one, after: position)
+            case .marks: try await openMarks(id, &one, after: position)
+            case .translations: try await openTranslations(id, &one, after: position)
             }
         }
     }

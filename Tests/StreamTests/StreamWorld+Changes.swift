@@ -1,3 +1,4 @@
+import Languages
 import Messaging
 import Model
 import Storage
@@ -77,6 +78,9 @@ extension StreamWorld {
             case .delete: _ = try commands.delete(number, in: id, by: writer(of: number), store: store)
             case .react: _ = try commands.react(with: emoji, to: number, in: id, by: user, store: store)
             case .removeReaction: _ = try commands.removeReaction(emoji, to: number, in: id, by: user, store: store)
+            case .language:
+                guard let code = LanguageTag(wellFormed: ["en", "fr", "uk"][command.value % 3]) else { break }
+                _ = try commands.setLanguage(code, of: number, in: id, by: writer(of: number), store: store)
             case .pin: _ = try commands.pin(number, in: id, by: user, store: store)
             case .unpin: _ = try commands.unpin(number, in: id, by: user, store: store)
             default: return false
@@ -125,8 +129,14 @@ extension StreamWorld {
             }
         }
 
+        /// Each has a word of its own, by which it is known where it has come to.
         private func text() throws -> MessageText {
-            try MessageText(["*hi*", "plain \(command.value)", "<@all> hi", "<@\(other)> hi"][command.value % 4])
+            let text = [
+                "*hello* \(StreamWorld.abbreviation)", "plain \(command.value) \(StreamWorld.abbreviation)",
+                "<@all> hello",
+                "<@\(other)> hello",
+            ][command.value % 4]
+            return try MessageText("\(text) w\(command.salt)")
         }
 
         private func outgoing() throws -> OutgoingMessage {

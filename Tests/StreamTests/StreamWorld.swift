@@ -1,7 +1,10 @@
 import Accounts
+import Assistant
 import Bus
 import Calls
 import Friends
+import Languages
+import Logging
 import Messaging
 import Model
 import NIOPosix
@@ -22,12 +25,17 @@ final class StreamWorld: Sendable {
         case event(EphemeralEvent)
         /// The user has changed whether they send receipts.
         case receipts(UserID)
+        /// The user has changed how they read translations.
+        case translations(UserID)
         /// The user has changed who sees their presence.
         case presence(UserID)
     }
 
     let store: Store
+    /// As sessions are served: who listens to translations demands some.
     let streams: any StreamSource
+    /// As they are, but nothing is demanded by reading.
+    let views: any StreamSource
     let commands: ConversationCommands
     let inboxes: InboxReader
     let users: [UserID]
@@ -35,6 +43,21 @@ final class StreamWorld: Sendable {
     let bus = InProcessBus()
     let hub: RealtimeHub
     let lastSeen: LastSeenRecorder
+    let translations: TranslationService
+    /// As on a server with a hosted model, whose sessions are served; with one of its own; with none.
+    let hints: [HintService]
+    let assistant: AssistantCommands
+    /// What engines and models were given, and have not responded to.
+    let claims = Shared<[ClaimedWork]>([])
+    let blocks = Shared<[PendingBlock]>([])
+    let answers = Shared<[PendingAnswer]>([])
+    /// Messages whose texts have changed since somebody followed them.
+    let texts: Shared<[ConversationID: Set<Int64>]>
+    /// What was shown that may not be, for a moment that no client sees afterwards.
+    let violations = Shared<[String]>([])
+    let json = JSONCache()
+    /// How often something of a kind was compared.
+    let coverage = Shared<[String: Int]>([:])
     /// How many sessions users have, of those who have any.
     let sessions = Shared<[UserID: Int]>([:])
     private let typing: TypingNotices
@@ -49,7 +72,8 @@ final class StreamWorld: Sendable {
 
     init(users count: Int) async throws {
         let (time, published) = (ManualClock<Timestamp>(), Shared<[Publication]>([]))
-        (self.time, self.published) = (time, published)
+        let texts = Shared<[ConversationID: Set<Int64>]>([:])
+        (self.time, self.published, self.texts) = (time, published, texts)
         directory = try ScratchDirectory()
         database = try SQLiteDatabase(path: directory.database, readers: 1)
         store = Store(
@@ -60,12 +84,28 @@ final class StreamWorld: Sendable {
         // Windows that are smaller than what is written, so that who resumes has gaps.
         var limits = ConversationLimits()
         limits.window = 5
-        commands = ConversationCommands(limits: limits)
+        // Whole conversations are compared.
+        limits.page = 1_000
+        commands = ConversationCommands(limits: limits, analyzer: TextAnalyzer(engine: EnglishIdentification()))
         inboxes = InboxReader(commands: commands)
         friends = FriendCommands(database: store, secrets: SystemSecrets())
         hub = RealtimeHub(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, clock: { time.now })
         lastSeen = LastSeenRecorder(clock: { time.now })
-        streams = StoreStreams(store: store, commands: calls, conversations: commands, hub: hub, lastSeen: lastSeen)
+        let (store, commands, calls, hub, lastSeen) = (store, commands, calls, hub, lastSeen)
+        assistant = AssistantCommands(conversations: commands)
+        translations = TranslationService(
+            store: store, commands: commands, engines: .ofTests, isListened: { _ in true },
+            logger: Logger(label: "translations"))
+        hints = Self.hintServices(store, commands)
+        let sessions = StoreStreams(
+            store: store, commands: calls, conversations: commands, translations: translations, hints: hints[0],
+            captionReaders: CaptionReaders(), hub: hub, lastSeen: lastSeen)
+        (streams, views) = (sessions, ReadStreams(sessions: sessions))
+        store.observeTexts { changed in
+            texts.update { texts in
+                for (id, numbers) in changed { texts[id, default: []].formUnion(numbers) }
+            }
+        }
         typing = TypingNotices(
             service: ConversationService(store: store, commands: commands, secrets: SystemSecrets()), bus: bus,
             uptime: { time.now.milliseconds })
@@ -79,10 +119,12 @@ final class StreamWorld: Sendable {
         _ = try await store.write { store in
             for (index, user) in users.enumerated() {
                 _ = try store.insert(
-                    UserRecord(id: user, displayName: "User \(index)", reach: .everybody, createdAt: store.now))
+                    UserRecord(
+                        id: user, displayName: "User \(index)",
+                        languages: [["en"], ["uk"], ["de", "uk"], ["uk", "en"]][index % 4], reach: .everybody,
+                        createdAt: store.now))
             }
         }
-        let calls = calls
         store.handleDepartures { store, conversation, user in
             _ = try calls.leftConversation(conversation, user, at: store.now, in: store)
             return nil
@@ -107,11 +149,19 @@ final class StreamWorld: Sendable {
         do {
             try await apply(command)
         } catch is Problem {
-            let publications = published.update { exchange(&$0, with: []) }
+            let publications = takePublications()
             return publications.isEmpty ? nil : publications
         }
-        return published.update { exchange(&$0, with: []) }
+        if command.kind == .level {
+            let found = try await shownBeforeErasure()
+            violations.update { $0 += found }
+        }
+        try await followMessages()
+        return takePublications()
     }
+
+    /// What was published since this was last called.
+    func takePublications() -> [Publication] { published.update { exchange(&$0, with: []) } }
 }
 
 // What commands do.
@@ -144,6 +194,13 @@ extension StreamWorld {
             try await typing.note(command.typing, of: user, in: id)
         case .arrive, .depart: try await changeSessions(of: user, hasArrived: command.kind == .arrive)
         case .presence: try await changePresence(of: user, command.value)
+        case .claimWork: try await claimWork(command.value)
+        case .completeWork: try await completeWork(command.value)
+        case .completeSummary: try await completeSummary(command.value)
+        case .answer: try await answer(command.value)
+        case .translate, .translationChoices, .explain, .hintChoices, .level, .fill, .summarise, .ask:
+            guard let id = locations.value[command.location] else { return }
+            try await derive(command, by: user, in: id)
         case .befriend:
             _ = try await friends.request(.init(clientID: clientID(command), user: other), by: principal)
         case .acceptFriend: _ = try await friends.accept(other, by: principal)
@@ -151,6 +208,19 @@ extension StreamWorld {
         case .removeFriend: _ = try await friends.remove(other, by: principal)
         case .call, .acceptCall, .declineCall, .hangUp: return try await call(command, by: principal)
         default: return try await change(command, user, other)
+        }
+    }
+
+    private func derive(_ command: StreamCommand, by user: UserID, in id: ConversationID) async throws {
+        switch command.kind {
+        case .translate: try await translate(command, by: user, in: id)
+        case .explain: try await explain(command, by: user, in: id)
+        case .level: try await changeLevel(command, of: user, in: id)
+        case .hintChoices: try await changeHintChoices(command, of: user, in: id)
+        case .fill: try await fill(command, in: id)
+        case .summarise: try await summarise(command, by: user, in: id)
+        case .ask: try await ask(command, clientID(command), by: user, in: id)
+        default: try await changeTranslationChoices(command, of: user, in: id)
         }
     }
 
@@ -235,6 +305,9 @@ extension StreamWorld {
             while let next = try commands.eraseMessages(of: user, after: last, limit: 3, in: store) { last = next }
         }
         while try await store.write({ try commands.eraseReactions(of: user, limit: 2, in: $0) }).value > 0 {}
+        for rule in ErasurePlan.rowsToRemove where rule.name.hasPrefix("assistant_") {
+            while try await store.write({ try $0.eraseRows(rule, of: user, limit: 2) }).value > 0 {}
+        }
     }
 
     private func call(_ command: StreamCommand, by principal: Principal) async throws {
@@ -264,5 +337,23 @@ extension StreamWorld {
             ).call.id
         }.value
         liveCalls.update { $0[command.location] = made }
+    }
+}
+
+/// Streams as they are: who reads them demands nothing.
+private struct ReadStreams: StreamSource {
+    let sessions: StoreStreams
+
+    func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
+        guard case .translations(let id) = stream else {
+            return try await sessions.open(stream, after: after, for: principal)
+        }
+        return try await sessions.readTranslations(of: id, after: after, for: principal)
+    }
+
+    func moved(
+        _ conversations: Set<ConversationID>, in inbox: UserID, after sequence: Int64, upTo position: Position
+    ) async throws -> StateOpening {
+        try await sessions.moved(conversations, in: inbox, after: sequence, upTo: position)
     }
 }

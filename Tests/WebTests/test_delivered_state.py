@@ -3,11 +3,14 @@ listens anew: of the real server, and of the client's own modules without views.
 
 Three users carry commands out over REST. The first of them has one or two pages, which share a store on disk. Between a page
 and the server stands deliveries/delivery.js: frames of rows and results of requests come late, in another order and twice,
-connections break, the server cannot resume a stream, and a page is closed, or ends at once, and opens from its store. In
+connections break, the server cannot resume a stream, and a page is closed, or ends at once, and opens from its store. The
+server's clock is set forward, so that messages disappear: while a page looks on, while the server restarts, or with the
+page's own clock; and a backup of the server is put back, which has nothing of what was done since. In
 the end everything arrives, and the list and the threads are those of a page without a store, as far as they were read; then
-once more with everything loaded, and once more after the page was opened again. What no stream tells is not compared: a name
+once more with everything loaded, and once more after the page was opened again. What is read to the end is read for the
+server too, also where the numbers of messages that were lost have been given again. What no stream tells is not compared: a name
 that somebody has changed, the number of a conversation's last message in its document, the order in which readers were heard of,
-and what happens after one has left. Messages that disappear are not in it, since the server's clock cannot be moved.
+and what happens after one has left.
 
 Faults that were put into the client one at a time and found within a minute, with the seeds 1 and 2: a gap that is ignored, notes of
 other devices that are dropped, deletions that are not written to the disk, frames after a lost one that are applied, pages that
@@ -18,6 +21,7 @@ after the reset of its stream: its snapshot brings another one, and a server tha
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import random
@@ -27,10 +31,11 @@ import time
 
 import hypothesis
 import pytest
-from deliveries.commands import DIRECT, Command, World
+from deliveries.commands import DIRECT, GROUP, Command, World
+from deliveries.machine import Machine
 from deliveries.plans import PLANS, Step, command, step
 from hypothesis import strategies as st
-from switchboard_tests.server import Server
+from switchboard_tests.waiting import TIMEOUT, wait_until
 
 HERE = pathlib.Path(__file__).parent
 SECONDS = int(os.environ.get("DEV_SWITCHBOARD_DELIVERY_SECONDS") or 20)
@@ -92,9 +97,21 @@ class Pages:
             calls.append(("step", name, step.kind, values))
         self.call(*calls)
 
+    def do(self, command: Command) -> None:
+        """What it brings arrives. After a restart a page comes back when its timers run."""
+        world = self.world
+        self.call(("arrived", world.do(command)))
+        (milliseconds, world.passed), (due_at, world.due_at) = (1000 * world.passed, 0), (world.due_at, None)
+        if milliseconds or due_at:
+            self.call(*(("step", name, "pass", {"milliseconds": milliseconds or 1_000}) for name in sorted(self.names)))
+        if due_at:
+            time.sleep(max(0, due_at - world.machine.now))
+
     def finish(self):
         """Everything arrives, and the page shows what a fresh one does; also after it was opened again."""
         names = sorted(self.names)
+        if self.world.machine.is_late:
+            self.world.machine.restart()
         self.call(self.opening("fresh", False), *self.for_each("fresh", "open"))
         for name in names:
             # What is late comes in the wrong order, and everything once more.
@@ -104,9 +121,22 @@ class Pages:
             for name in names:
                 self.same(name, is_whole)
         for name in names:
+            self.reads(name)
+        for name in names:
             self.call(*self.reopening(name, True), *self.for_each(name, "open"))
             self.same(name, False)
             self.same(name, True)
+
+    def reads(self, name):
+        """What a page reads to the end is read, as far as the server knows."""
+        for one in self.world.conversations:
+            newest = self.call(("step", name, "readAll", {"conversation": one}))
+            end = time.monotonic() + TIMEOUT
+            read = -1
+            while read < newest and time.monotonic() < end:
+                self.call(("step", name, "pass", {"milliseconds": 400}))
+                read = self.world.users[0].get(f"/v1/conversations/{one}").json()["membership"]["read"] if newest else 0
+            assert read >= newest, f"{name} has read {newest}, and the server knows of {read}"
 
     def same(self, name, is_whole):
         found = self.call(("compare", name, "fresh", is_whole))
@@ -114,36 +144,29 @@ class Pages:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def machine(tmp_path_factory):
     web = tmp_path_factory.mktemp("web")
     script = ["esbuild", HERE / "deliveries/client.js", "--bundle", "--format=esm", "--target=esnext", "--sourcemap=inline",
         "--log-level=warning", f"--outfile={web / 'client.js'}"]
     subprocess.run(script, check=True)
     shutil.copy(HERE / "deliveries/pages.js", web)
     (web / "index.html").write_text(PAGE)
-    one = Server(tmp_path_factory.mktemp("server"), {"http": {"webDirectory": str(web)}, "limits": dict.fromkeys(LIMITED, 1_000_000), "log": {"level": "error"}})
-    one.start()
+    settings = {"http": {"webDirectory": str(web)}, "limits": dict.fromkeys(LIMITED, 1_000_000), "log": {"level": "error"}}
+    one = Machine(tmp_path_factory.mktemp("server"), settings)
+    one.server.start()
     yield one
-    one.stop()
+    one.server.stop()
 
 
 @pytest.fixture(scope="module")
-def new_world(server):
+def new_world(machine):
     """Makes a world of new users."""
-    people: list = []
-
-    def make(owner, history, others=0):
-        if not people:
-            # Making some takes as long as making one.
-            people.extend(server.users(60))
-        return World([people.pop() for _ in range(3)], owner, history, others)
-
-    return make
+    return functools.partial(World, machine)
 
 
 @pytest.fixture
-def driver(page, origin, server):
-    page.driver.get(server.url + "/")
+def driver(page, origin, machine):
+    page.driver.get(machine.server.url + "/")
     yield page.driver
     page.driver.get(f"{origin}/empty")
 
@@ -155,7 +178,7 @@ def carry_out(driver, world, plan):
         pages.carry_out(step("open"))
         for one in plan:
             if isinstance(one, Command):
-                pages.call(("arrived", world.do(one)))
+                pages.do(one)
             else:
                 pages.carry_out(one)
         pages.finish()
@@ -201,13 +224,47 @@ def shrunk(plan, fails):
         [command("mark", 2, back=2), command("burst", 0), step("hold"), command("mark", 2, back=2)],
         [step("pass"), step("reopen"), step("open"), command("react", 1, back=20), step("earlier"), step("cut")],
         [step("hold"), step("open", where=DIRECT), command("star", 0, where=DIRECT, back=0), step("release")],
+        [command("disappear", 0), command("send", 0), command("star", 0, back=0), command("expire", 0, 1)],
+        [command("disappear", 0), command("burst", 1), step("reopen"), command("expire", 0), step("open"), step("earlier")],
+        [command("disappear", 0), command("send", 1), command("wait", 0)],
+        [command("send", 0), command("mark", 2, back=0), step("pass"), command("leave", 2)],
+        [command("backUp", 0), command("burst", 1), step("read"), step("pass"), command("restoreBackup", 0), command("send", 1)],
+        [command("disappear", 0), command("reply", 0), command("expire", 0), step("reopen"), step("open"), command("wait", 0)],
+        [command("pin", 2, back=0), step("cut"), command("clear", 0)],
+        [command("send", 0), command("mark", 1, back=0), step("pass"), command("receipts", 0, 2)],
+        [command("hide", 0, where=DIRECT, back=0)],
+        [step("pass"), command("backUp", 0), command("forget", 0), command("remove", 1), command("restoreBackup", 0),
+            command("archive", 0)],
     ],
     ids=["back in a group", "changes once more", "back in a group while offline", "deleted on another device", "opened again before it came", "notes that cannot be resumed",
         "deleted on another device while offline", "refused to another page", "marks in the wrong order",
-        "changed on the disk while it was read", "starred elsewhere between the snapshots"],
+        "changed on the disk while it was read", "starred elsewhere between the snapshots",
+        "expires while it is shown", "expires before it opens", "all clocks go on", "a reader has left", "restored from a backup",
+        "expired on the disk", "cleared with a pin", "receipts are off", "the newest hidden",
+        "gone, then archived in a restored list"],
 )
 def test_a_plan_that_fails_with_a_fault(driver, new_world, plan):
     carry_out(driver, new_world(1, 30), plan)
+
+
+def test_others_see_what_has_arrived_after_a_restore(driver, new_world):
+    """The numbers of messages that were lost are given again."""
+    world = new_world(1, 30)
+    pages = Pages(driver, world)
+
+    def is_delivered(number):
+        pages.call(("step", "page 0", "pass", {"milliseconds": 500}))
+        path = f"/v1/conversations/{world.conversations[GROUP]}/messages/{number}/receipts"
+        return world.users[0].id in [one["user"] for one in world.users[1].get(path).json()["receipts"]]
+
+    try:
+        pages.carry_out(step("open"))
+        for kind in ("backUp", "burst", "restoreBackup", "send"):
+            pages.do(command(kind, 1))
+            if kind in ("burst", "send"):
+                wait_until(functools.partial(is_delivered, world.last[GROUP]), f"{kind} delivered")
+    finally:
+        pages.call(("reset",))
 
 
 def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):

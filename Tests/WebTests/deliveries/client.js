@@ -3,6 +3,7 @@
 import { delivery, time } from "./delivery.js";
 import { credentials } from "../../../Sources/WebAPI/Web/scripts/credentials.js";
 import { drafts } from "../../../Sources/WebAPI/Web/scripts/drafts.js";
+import { server } from "../../../Sources/WebAPI/Web/scripts/features.js";
 import { endpoint } from "../../../Sources/WebAPI/Web/scripts/identity.js";
 import { inbox } from "../../../Sources/WebAPI/Web/scripts/inbox.js";
 import { outbox } from "../../../Sources/WebAPI/Web/scripts/outbox.js";
@@ -64,6 +65,7 @@ const client = {
         await endpoint.claim();
         const { entries, drafts: written } = await storage.open(user, isKept, [user]);
         drafts.start(written);
+        server.note({ translates: true });
         realtime.listen(`user:${user}`);
         await inbox.start();
         outbox.start(entries);
@@ -104,6 +106,15 @@ const client = {
         if (thread?.state.isLoaded) thread.markRead(numberOf(thread, back));
     },
 
+    /** Reads to the end. Returns the last number that may be seen, of what the user is a member of. */
+    readAll({ conversation }) {
+        const thread = threads.get(conversation);
+        if (!thread?.state.isLoaded || state.stateOf(thread.state, thread.me) !== "member") return 0;
+        thread.showNewest();
+        thread.markRead(state.newestNumber(thread.state));
+        return state.shownNumbers(thread.state).at(-1) ?? 0;
+    },
+
     act({ conversation, action, back }) {
         const thread = threads.get(conversation);
         const message = thread && messageOf(thread, back);
@@ -135,7 +146,10 @@ const client = {
 
     /** What is to be done before anything is compared. */
     waiting: () => [...outbox.all.filter((entry) => entry.state !== "failed").map((entry) => `${entry.name} is ${entry.state}`),
-        ...realtime.isOnline ? [] : [`the connection is ${realtime.state}`], ...inbox.state.isLoaded ? [] : ["the list is not loaded"]],
+        ...realtime.isOnline ? [] : [`the connection is ${realtime.state}`], ...inbox.state.isLoaded ? [] : ["the list is not loaded"],
+        // A stream that was reset keeps what it had until its snapshot comes.
+        ...[`inbox:${credentials.user.id}`, ...[...threads.values()].filter((thread) => state.stateOf(thread.state, thread.me) === "member").map((one) => `conversation:${one.id}`)]
+            .filter((stream) => !realtime.position(stream)).map((stream) => `${stream} has no position`)],
 
     /** Who has left a conversation does not learn what comes later, and reads it again. */
     async renew() {
@@ -174,7 +188,9 @@ function shownThread(thread) {
     const isMember = state.stateOf(all, me) === "member";
     // Readers are in the order in which they were heard of.
     const receipt = (number) => { const found = receiptOf(all, number, me); return { ...found, readers: found.readers.sort() }; };
-    const message = (one) => ({ ...one, author: [one.author, thread.nameOf(one.author)], reactions: state.reactionsOf(all, one, me), isStarred: Boolean(all.starred[one.number]),
+    // When one that is gone was to go is no matter: on the disk it is not kept.
+    const shownOf = ({ expiresAt, ...one }) => one.deletedAt ? one : { ...one, expiresAt };
+    const message = (one) => ({ ...shownOf(one), author: [one.author, thread.nameOf(one.author)], reactions: state.reactionsOf(all, one, me), isStarred: Boolean(all.starred[one.number]),
         ...(isMember && one.author === me && !one.notice && { receipt: receipt(one.number) }) });
     const held = state.heldMessages(all).filter(({ number }) => !hidden[number] && (number >= first || past && number >= past.first && number <= past.last));
     // A message alone moves no document: views take the higher of this number and that of the newest message.

@@ -5,19 +5,24 @@ from __future__ import annotations
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import httpx
 from switchboard_tests.conversations import befriend, direct, group
-from switchboard_tests.server import User
+
+from deliveries.machine import Machine
 
 GROUP, DIRECT = 0, 1
 BURST = 56
+# So long messages stay that disappear: longer than the pages' clocks get ahead, and shorter than tokens are valid.
+SECONDS = 100
 EMOJI = ["%F0%9F%91%8D", "%E2%9D%A4%EF%B8%8F"]
 KINDS = [
     "send", "send", "reply", "thread", "edit", "edit", "delete", "delete", "react", "react", "unreact", "mark", "hide", "star", "unstar",
     "pin", "unpin", "rename", "add", "add", "remove", "leave", "clear", "forget", "archive", "restore", "unread", "mute",
     "block", "unblock", "schedule", "receipts", "burst", "call", "hangUp",
+    "disappear", "disappear", "expire", "expire", "wait", "backUp", "restoreBackup",
 ]
 
 
@@ -39,8 +44,9 @@ class Command:
 class World:
     """Three users who know each other, with a group of all and the conversation of the first two."""
 
-    def __init__(self, users: list[User], owner: int, history: int, others: int = 0) -> None:
-        self.users = users
+    def __init__(self, machine: Machine, owner: int, history: int, others: int = 0) -> None:
+        self.machine = machine
+        self.users = users = machine.users(3)
         self.count = 0
         self.live: str | None = None
         for one, other in ((0, 1), (0, 2), (1, 2)):
@@ -49,6 +55,12 @@ class World:
         self.conversations = [group(users[owner], members, "the group"), direct(users[0], users[1])]
         self.last = [0, 0]
         self.authors: list[dict[int, int]] = [{}, {}]
+        # When messages disappear, in seconds since 1970.
+        self.due: list[float] = []
+        # What the pages have to wait for after a command: a time of the server's clock, and seconds of their own.
+        self.due_at: float | None = None
+        self.passed = 0
+        self.backup: tuple[list[int], list[dict[int, int]]] | None = None
         for where in (GROUP, DIRECT):
             self.send(where, 1, f"hello {where}")
         self.send_many(GROUP, 2, history)
@@ -77,8 +89,7 @@ class World:
         if response.status_code != 201 or not message:
             return {}
         number = message["number"]
-        self.last[where] = max(self.last[where], number)
-        self.authors[where][number] = user
+        self.note(where, user, message)
         return {"conversation": self.conversations[where], "version": message["version"], "number": number}
 
     def send_many(self, where: int, user: int, count: int) -> dict[str, Any]:
@@ -114,9 +125,15 @@ class World:
         response = self.ask(command, "POST", "/messages", body)
         message = response.json().get("message") if response.status_code == 201 else None
         if message:
-            self.last[command.where] = message["number"]
-            self.authors[command.where][message["number"]] = command.user
+            self.note(command.where, command.user, message)
         return {}
+
+    def note(self, where: int, user: int, message: dict[str, Any]) -> None:
+        number = message["number"]
+        self.last[where] = max(self.last[where], number)
+        self.authors[where][number] = user
+        if "expiresAt" in message:
+            self.due.append(datetime.fromisoformat(message["expiresAt"]).timestamp())
 
     def do_edit(self, command: Command) -> Any:
         number = max(1, self.last[command.where] - command.back)
@@ -225,3 +242,38 @@ class World:
                 for verb in ("cancel", "decline", "leave"):
                     user.post(f"/v1/calls/{self.live}/{verb}", {"clientID": str(uuid.uuid4())})
             self.live = None
+
+    # Time, and the machine
+
+    def do_disappear(self, command: Command) -> Any:
+        return self.ask(command, "PATCH", "", {"disappearAfter": [SECONDS, SECONDS, None][command.other]})
+
+    def do_expire(self, command: Command) -> None:
+        """All that disappear are gone after a restart; or the first goes while the server runs; or the clock alone moves."""
+        now = self.machine.now
+        due = [one for one in self.due if one > now]
+        if not due:
+            return
+        if command.other == 1:
+            if self.machine.set_forward(max(0, int(min(due) - now - 1))):
+                self.machine.restart()
+                self.due_at = min(due)
+        elif self.machine.set_forward(int(max(due) - now) + 1) and command.other == 0:
+            self.machine.restart(is_killed=True)
+
+    def do_wait(self, _: Command) -> None:
+        """So much time passes for all that what disappears is gone."""
+        if self.machine.set_forward(SECONDS + 1):
+            self.passed = SECONDS + 1
+
+    def do_backUp(self, _: Command) -> None:
+        self.machine.back_up()
+        self.backup = ([*self.last], [{**one} for one in self.authors])
+
+    def do_restoreBackup(self, _: Command) -> None:
+        """What was done since the backup is undone."""
+        if self.backup is None:
+            return
+        last, authors = self.backup
+        self.last, self.authors = [*last], [{**one} for one in authors]
+        self.machine.restore()

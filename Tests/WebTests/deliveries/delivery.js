@@ -89,6 +89,9 @@ class Delivery {
         this.begin(undefined);
     }
 
+    /** The server, or the way to it, is gone: what has not been delivered never comes. */
+    lost(socket) { if (socket === this.#socket) this.begin(undefined); }
+
     /** The server cannot resume these streams, by their kind, when it is asked the next time. */
     lose(kind) { this.#lost.add(kind); }
 
@@ -198,6 +201,7 @@ class DeliveredSocket {
         };
         this.#socket.onclose = ({ code }) => {
             this.#names.clear();
+            delivery.lost(this);
             this.onclose({ code });
         };
     }

@@ -137,7 +137,30 @@ MISSED = st.builds(
     lambda some, losses: [step("cut"), *some, *losses, step("connect")],
     commands(["schedule", "mark", "mark", "star", "unstar", "receipts", "send"], st.integers(0, 2), WHERE),
     st.lists(st.sampled_from(LOSSES), max_size=2))
-TOGETHER = st.one_of(CHANGED, TURNED, LOST, OVERTAKEN, ON_DISK, BOUNDED, LISTED, MISSED)
+# What a page does meanwhile: it is there, away, behind, about to close, or closed.
+MEANWHILE = st.sampled_from([[], [], [step("cut")], [step("hold")], [step("close")], [step("reopen")], [step("pass")], [step("crash")],
+    [step("read")], [step("show", back=20)], [step("earlier")], [step("act", action="send")], [step("act", action="star")]])
+# Messages that disappear, alone or with others that stay, also out of sight.
+GONE = st.builds(
+    lambda where, before, some, meanwhile, how, after: [
+        *before, command("disappear", 0, 0, where), *some, *meanwhile, how, *after],
+    WHERE, st.sampled_from([[], [step("pass")]]),
+    commands(["send", "send", "reply", "edit", "react", "star", "pin", "burst", "hide", "mark", "thread"], st.integers(0, 1), WHERE),
+    MEANWHILE, st.sampled_from([command("expire", 0), command("expire", 0, 1), command("expire", 0, 2), command("wait", 0)]),
+    st.sampled_from([[], [step("pass")], [step("reopen")], [step("connect")], [step("earlier")], [step("bound", back=3)]]))
+# A backup is put back: the server has none of what was done since, and the page may have done it.
+UNDONE = st.builds(
+    lambda before, some, meanwhile, after, then: [
+        *before, command("backUp", 0), *some, *meanwhile, command("restoreBackup", 0), *after, *then],
+    MEANWHILE,
+    st.one_of(
+        commands(["send", "edit", "delete", "react", "star", "unstar", "hide", "mark", "burst", "pin", "schedule"], st.integers(0, 1), WHERE),
+        commands(["leave", "remove", "add", "rename", "clear", "forget", "archive", "restore", "mute", "block", "disappear"], st.integers(0, 1), WHERE),
+    ),
+    MEANWHILE,
+    commands(["send", "send", "edit", "react", "mark", "star", "archive"], st.integers(0, 1), WHERE),
+    MEANWHILE)
+TOGETHER = st.one_of(CHANGED, TURNED, LOST, OVERTAKEN, ON_DISK, BOUNDED, LISTED, MISSED, GONE, UNDONE)
 
 PARTS = st.lists(
     st.one_of(COMMANDS.map(lambda one: [one]), COMMANDS.map(lambda one: [one]), PAGE_STEPS.map(lambda one: [one]), TOGETHER),
