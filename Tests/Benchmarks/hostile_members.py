@@ -135,4 +135,148 @@ async def search_words(target: Target) -> None:
     await flood(target, "search words", work, 200)
 
 
-ATTACKS = [sends, long_sends, edits, reactions, marks, typing, groups, search_words]
+# As much as a text may be that is looked at: idioms, abbreviations and capitals alone, and forms of address.
+WORDY = ("KICK THE BUCKET brb idk señor usted " * 200)[:4_000]
+
+
+async def hints(target: Target) -> None:
+    """Explanations of a message that is full of what lexicons know."""
+    endpoint, conversation = await member(target)
+    sent = await endpoint.ask("messages.send", conversation=conversation, clientID=client_id(), text=WORDY)
+    number = sent["message"]["number"]
+
+    async def work() -> None:
+        await endpoint.ask("hints.request", conversation=conversation, number=number)
+
+    await flood(target, "hints", work)
+
+
+async def drafts(target: Target) -> None:
+    """Drafts of the longest size, each of which rules look through."""
+    endpoint, conversation = await member(target)
+
+    async def work() -> None:
+        await endpoint.ask("drafts.check", conversation=conversation, text=WORDY)
+
+    await flood(target, "drafts", work)
+
+
+async def replies(target: Target) -> None:
+    """Replies to one's own message, each of which turns a text into a vector where something does."""
+    endpoint, conversation = await member(target)
+
+    async def work() -> None:
+        await endpoint.ask("replies.suggest", conversation=conversation, number=1)
+
+    await flood(target, "replies", work)
+
+
+async def summaries(target: Target) -> None:
+    """Of as many messages as an account may send at once, all of them requests and questions."""
+    endpoint, conversation = await member(target)
+    for index in range(500):
+        try:
+            await endpoint.ask(
+                "messages.send", conversation=conversation, clientID=client_id(),
+                text=f"Could you please send me file number {index} by Friday at 5 pm?",
+            )
+        except RequestError:
+            break
+
+    async def work() -> None:
+        await endpoint.ask("summaries.create", conversation=conversation)
+        await endpoint.ask("priority.list", limit=50)
+
+    await flood(target, "summaries", work, 200)
+
+
+async def search_meaning(target: Target) -> None:
+    """Queries of the longest size, each of which becomes a vector."""
+    endpoint, _ = await member(target)
+
+    async def work() -> None:
+        query = " ".join(random.choices(["house", "lake", "boat", "where", "key", "flat"], k=30))
+        await endpoint.ask("messages.search", query=query, mode=random.choice(["meaning", "both"]), limit=50)
+
+    await flood(target, "search by meaning", work, 200)
+
+
+# Nobody and no engine here knows them.
+UNKNOWN_LANGUAGES = ["ain", "liv", "vot", "xcl", "sux", "akk", "got", "uga"]
+
+
+async def readers(target: Target) -> tuple[Endpoint, Endpoint, str]:
+    """Two people and a group of both, in which one writes and the other reads."""
+    endpoint, conversation = await member(target)
+    person = target.people.pop()
+    reader = Endpoint(target.realtime_url, person["id"], person["token"])
+    await reader.open()
+    members = await endpoint.ask("members.add", conversation=conversation, members=[person["id"]])
+    assert members
+    await reader.ask("members.accept", conversation=conversation)
+    return endpoint, reader, conversation
+
+
+async def languages(target: Target) -> None:
+    """Translations of as many messages as a request may name, into languages that nobody knows; and into one that is
+    translated by rules, of texts that are new each time."""
+    endpoint, reader, conversation = await readers(target)
+    number = 0
+
+    async def work() -> None:
+        nonlocal number
+        language = random.choice([*UNKNOWN_LANGUAGES, "pt"])
+        if random.random() < 0.05:
+            text = f"La casa de mi hermano es muy grande y tiene {client_id()} ventanas. " * 10
+            sent = await endpoint.ask("messages.send", conversation=conversation, clientID=client_id(), text=text)
+            number = sent["message"]["number"]
+        first = max(1, number - 49)
+        await reader.ask(
+            "translations.request", conversation=conversation, numbers=list(range(first, max(first, number) + 1)),
+            language=language)
+
+    await flood(target, "languages", work)
+
+
+async def glossaries(target: Target) -> None:
+    """Glossaries that are as full as they may be and change each time, beside long texts that have all of their terms,
+    or the beginnings of many at each word."""
+    endpoint, reader, conversation = await readers(target)
+    words = ["".join(random.choices(string.ascii_lowercase, k=18)) for _ in range(100)]
+    words += ["a " * (index % 45 + 1) + word[:9] for index, word in enumerate(words)]
+    texts = ["La casa de mi hermano es muy grande. " + more for more in (" ".join(words)[:3_900], "a " * 1_900)]
+    numbers = []
+    for index in range(50):
+        sent = await endpoint.ask(
+            "messages.send", conversation=conversation, clientID=client_id(), text=texts[index % 2])
+        numbers.append(sent["message"]["number"])
+
+    async def work() -> None:
+        if random.random() < 0.2:
+            terms = [{"source": word, "target": client_id(), "language": "pt"} for word in words]
+            await endpoint.ask("glossary.set", conversation=conversation, terms=terms)
+            target.did["glossaries that were set"] += 1
+        else:
+            await reader.ask("translations.request", conversation=conversation, numbers=numbers, language="pt")
+
+    await flood(target, "glossaries", work, 200)
+
+
+async def questions(target: Target) -> None:
+    """Questions without end, each of which a model looks up, and batches of ten."""
+    endpoint, _ = await member(target)
+
+    async def work() -> None:
+        if random.random() < 0.1:
+            batch = [{"clientID": client_id(), "question": f"Who pays {index}?"} for index in range(10)]
+            await endpoint.ask("assistant.batch", questions=batch)
+        else:
+            await endpoint.ask("assistant.ask", clientID=client_id(), question="Who pays? " * 300)
+
+    await flood(target, "questions", work, 200)
+
+
+ATTACKS = [
+    sends, long_sends, edits, reactions, marks, typing, groups, search_words, hints, drafts, replies, summaries,
+    search_meaning, languages, glossaries, questions,
+]

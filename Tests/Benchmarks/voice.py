@@ -78,7 +78,7 @@ def instant():
 
     threading.Thread(target=serve, daemon=True).start()
     try:
-        yield {"provider": "openai", "model": "none", "queueLength": 1000, "url": f"http://127.0.0.1:{server.server_port}/v1"}
+        yield {"provider": "openai", "model": "none", "queueLength": 1000, "hosted": "false", "url": f"http://127.0.0.1:{server.server_port}/v1"}
     finally:
         server.shutdown()
 

@@ -29,7 +29,7 @@ struct StorageBenchmark {
         let users = (0..<100).map { _ in UserID.make(at: Timestamp.systemClock()) }
         let groups = try await store.write { store in
             for user in users {
-                try store.insert(UserRecord(id: user, displayName: "x", reach: .everybody, createdAt: store.now))
+                _ = try store.insert(UserRecord(id: user, displayName: "x", reach: .everybody, createdAt: store.now))
             }
             return try users.map { user in
                 try commands.createServerGroup(
