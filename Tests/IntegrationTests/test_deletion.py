@@ -232,6 +232,8 @@ def test_a_client_that_resumes_from_before_gets_a_reset(server):
     assert endpoint.resets == [f"user:{ben.id}: gap"] and not endpoint.violations
 
 
+# A minute of work on a fast machine.
+@pytest.mark.timeout(300)
 def test_an_erasure_goes_on_after_kill_9(make_server):
     """Thousands of calls, so that the server is killed in the middle of it, once in each of several steps."""
     server = make_server()
