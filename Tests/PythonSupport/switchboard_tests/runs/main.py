@@ -273,9 +273,12 @@ class Run:
     def write_passed(self) -> None:
         """Which commit has passed, if what was tested is a commit."""
         git = ["git", "-C", str(ROOT)]
-        if subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
+        status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True)
+        # Without a repository, as in an archive of the sources, there is nothing to name.
+        if status.returncode != 0 or status.stdout or head.returncode != 0:
             return
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        commit = head.stdout.strip()
         tiers = "gate" if self.is_presubmit else ",".join(self.tiers)
         PASSED.parent.mkdir(exist_ok=True)
         with open(PASSED, "a") as file:
