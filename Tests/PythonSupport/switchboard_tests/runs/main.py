@@ -39,6 +39,8 @@ SWIFT_WIDTH = "--experimental-maximum-parallelization-width=8"
 # How many of the slowest cases are listed in the end.
 SLOWEST = 20
 PASSED = ROOT / ".build" / "passed"
+# How long each case of the newest run took, the longest first.
+TIMES = ROOT / ".build" / "test-times.tsv"
 
 
 class Run:
@@ -255,8 +257,11 @@ class Run:
             print(f"red: {name}: its time in Tests/flaky.tsv is over")
         for name in self.retried:
             print(f"retried: {name}")
+        slowest = sorted(self.cases, key=lambda one: -one.seconds)
+        TIMES.parent.mkdir(exist_ok=True)
+        TIMES.write_text("".join(f"{case.seconds:.2f}\t{case.outcome.value}\t{case.id}\n" for case in slowest))
         print("slowest:")
-        for case in sorted(self.cases, key=lambda one: -one.seconds)[:SLOWEST]:
+        for case in slowest[:SLOWEST]:
             print(f"  {case.seconds:5.0f} s  {case.id}")
         print("times:")
         for name, seconds in self.times:
