@@ -1,0 +1,1 @@
+../../ScenarioTests/StreamFilter.swift
