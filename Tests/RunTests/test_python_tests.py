@@ -66,9 +66,15 @@ def test_a_hang_ends_its_process_and_the_rest_runs(run):
         "--numprocesses=1", "--timeout=2", "--timeout-method=thread",
     )  # fmt: skip
     assert found == {
-        "test_it.py::test_first": Outcome.PASSED, "test_it.py::test_hangs": Outcome.CRASHED,
+        "test_it.py::test_first": Outcome.PASSED, "test_it.py::test_hangs": Outcome.HUNG,
         "test_it.py::test_last": Outcome.PASSED,
     }  # fmt: skip
+
+
+def test_a_hang_of_one_alone_is_told(run):
+    found = run("import time\ndef test_hangs(): time.sleep(60)", "--timeout=1")
+    assert found["test_it.py::test_hangs"] is Outcome.HUNG
+    assert found["pytest --tier=all --timeout=1 test_it.py"] is Outcome.CRASHED
 
 
 def test_an_error_of_collection_is_red(run):
@@ -101,6 +107,7 @@ def test_one_alone_has_passed_only_if_pytest_has(tmp_path):
 
     def alone(name, **more):
         environment = os.environ | {"PYTHONPATH": str(ROOT / "Tests/PythonSupport")} | more
+        environment.pop("PYTEST_XDIST_WORKER", None)
         return PythonTests(ROOT / ".venv/bin/pytest", ROOT, environment).run_alone(f"{file}::{name}")
 
     assert alone("test_passes").outcome is Outcome.PASSED

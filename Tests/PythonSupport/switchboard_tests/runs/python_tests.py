@@ -31,6 +31,9 @@ def read(lines: list[str]) -> tuple[list[Case], bool]:
 
 def _case(name: str, reports: list[dict[str, Any]]) -> Case:
     seconds = sum(report["seconds"] for report in reports)
+    if hung := [report for report in reports if report.get("hung")]:
+        text = f"It was open for {hung[0]['seconds']:.0f} s. Where each thread was stands in the output."
+        return Case(name, name.partition("::")[0], Outcome.HUNG, seconds, text)
     red = [report for report in reports if report["outcome"] == "failed"]
     text = "\n".join(report["text"] for report in red)
     if any(report["crashed"] for report in reports) or reports[-1]["when"] not in ("teardown", "collect"):

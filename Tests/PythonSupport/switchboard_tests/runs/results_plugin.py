@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import threading
 
 import pytest
+import pytest_timeout
 
 from switchboard_tests.runs.tiers import ROOT, Tiers
 
@@ -57,8 +59,37 @@ class Writer:
         self._append(line)
 
     def _append(self, line: dict[str, object]) -> None:
-        with open(self.file, "a") as file:
-            file.write(json.dumps(line) + "\n")
+        append(self.file, line)
+
+
+def append(file: pathlib.Path, line: dict[str, object]) -> None:
+    with open(file, "a") as opened:
+        opened.write(json.dumps(line) + "\n")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: pytest_timeout.Settings) -> bool | None:
+    """As pytest-timeout with threads, whose end of the process looks like any other: this one is written down."""
+    file = os.environ.get(FILE)
+    if not file:
+        return None
+    arguments = (item, settings, pathlib.Path(file))
+    timer = threading.Timer(settings.timeout, _hung, arguments)
+
+    def cancel() -> None:
+        timer.cancel()
+        timer.join()
+
+    item.cancel_timeout = cancel  # type: ignore[attr-defined]
+    timer.start()
+    return True
+
+
+def _hung(item: pytest.Item, settings: pytest_timeout.Settings, file: pathlib.Path) -> None:
+    line = {"id": _id(item.nodeid, item.config), "hung": True, "when": "call", "seconds": settings.timeout}
+    append(file, line)
+    # Prints where each thread is, and ends the process.
+    pytest_timeout.timeout_timer(item, settings)
 
 
 def pytest_configure(config: pytest.Config) -> None:
