@@ -14,6 +14,7 @@ from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.server import Server
 from switchboard_tests.certificates import Authority
 from switchboard_tests.namespaces import EVERYTHING, Internet
+from switchboard_tests.waiting import TIMEOUT
 
 
 class PublicServer(Server):
@@ -38,8 +39,9 @@ relay:
 """
         )
 
-    def read(self, path):
-        done = subprocess.run(["curl", "-skf", self.url + path], capture_output=True)
+    def read(self, path: str, timeout: float = TIMEOUT) -> bytes:
+        command = ["curl", "-skf", "--max-time", str(timeout), self.url + path]
+        done = subprocess.run(command, capture_output=True)
         if done.returncode != 0:
             raise ConnectionError(f"curl ended with {done.returncode}")
         return done.stdout
