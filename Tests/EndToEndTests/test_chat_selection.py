@@ -165,6 +165,8 @@ def test_forwarding_in_order_without_a_server(pair, proxy):
     ann.click(f"#conversation-picker [data-conversation='{group}'] input")
     ann.click("#conversation-picker [data-choice=done]")
     ended(ann)
+    # They are on the disk then.
+    ann.says("#offline", "10 are waiting.")
     ann.driver.refresh()
     ann.says("#offline", "10 are waiting.")
     back(ann, proxy)

@@ -56,6 +56,23 @@ def test_the_queue_keeps_its_order(run):
     ]
 
 
+def test_what_is_added_at_the_same_instant_is_one_write(run):
+    script = STORE + """
+        const one = await made(new QueueStore(), "queue.u1");
+        await one.add({ clientID: "old" });
+        const native = IDBDatabase.prototype.transaction;
+        let writes = 0;
+        IDBDatabase.prototype.transaction = function (...values) { writes += 1; return native.apply(this, values); };
+        const orders = await Promise.all(["a", "b", "c"].map((clientID) => one.add({ clientID }, clientID === "b" ? [1] : [])));
+        const next = await one.add({ clientID: "d" });
+        IDBDatabase.prototype.transaction = native;
+        one.close();
+        const found = await (await made(new QueueStore(), "queue.u1")).load();
+        return [writes, orders, next, found.entries.map((entry) => entry.clientID), failures];
+    """
+    assert run(script) == [2, [2, 3, 4], 5, ["a", "b", "c", "d"], []]
+
+
 def test_without_a_database_it_goes_on_in_memory(run):
     """Where there is none, where the browser refuses, and where nothing is to be kept."""
     script = STORE + """

@@ -80,8 +80,8 @@ export const nextOf = (entries, lane) => entries.find((one) => laneOf(one) === l
 
 export const waitingLanes = (entries) => [...new Set(entries.filter((one) => one.state !== "failed").map(laneOf))];
 
-/** How many wait that somebody would miss. */
-export const countWaiting = (entries) => entries.filter((one) => one.state !== "failed" && !isMark(one)).length;
+/** How many wait that somebody would miss. What is not on disk yet does not count: it would not outlive a reload. */
+export const countWaiting = (entries) => entries.filter((one) => one.state !== "failed" && !isMark(one) && isSendable(one)).length;
 
 /** Those that wait and change one text again are based on the version that this change has made. */
 export function rebased(entries, { conversation, name, key }, result) {

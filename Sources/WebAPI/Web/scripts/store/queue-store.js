@@ -16,6 +16,8 @@ export const QUEUE_STORES = {
 export class QueueStore extends Emitter {
     #database;
     #order = 0;
+    /** What is written next: `{entry, replaced, resolve}`. */
+    #adding = [];
 
     /** `name` is undefined where nothing may be kept. Resolves to `{entries, drafts}`. */
     async open(name) {
@@ -47,16 +49,31 @@ export class QueueStore extends Emitter {
         return found;
     }
 
-    /** Adds an entry after all others, in place of those with the given orders. Resolves to its own order. */
-    async add(entry, replaced = []) {
-        let order;
+    /**
+     * Adds an entry after all others, in place of those with the given orders. Resolves to its own order. What is added at the
+     * same instant, such as ten messages that are forwarded, is one write: all of it is there after a reload, or nothing.
+     */
+    add(entry, replaced = []) {
+        return new Promise((resolve) => {
+            this.#adding.push({ entry, replaced, resolve });
+            if (this.#adding.length === 1) queueMicrotask(() => this.#addAll(this.#adding.splice(0)));
+        });
+    }
+
+    async #addAll(added) {
+        let orders = [];
         await this.#write(["entries"], async ({ entries }) => {
-            for (const one of replaced) entries.delete(one);
-            order = await entries.put(entry);
+            orders = [];
+            for (const { entry, replaced } of added) {
+                for (const one of replaced) entries.delete(one);
+                orders.push(await entries.put(entry));
+            }
         }, { isStrict: true });
-        // Orders of memory are above those that were on disk.
-        this.#order = order ?? this.#order + 1;
-        return this.#order;
+        for (const [index, { resolve }] of added.entries()) {
+            // Orders of memory are above those that were on disk.
+            this.#order = orders[index] ?? this.#order + 1;
+            resolve(this.#order);
+        }
     }
 
     /** Changes an entry, if nobody has removed it. */
