@@ -149,9 +149,9 @@ class Run:
 
     def integration(self) -> None:
         with self.timed("integration"):
-            # Most of these wait for timers or peers, so five run at a time; a file's tests share a server, so they
+            # Most of these wait for timers or peers, so six run at a time; a file's tests share a server, so they
             # stay together.
-            self.pytest("--numprocesses=5", "--dist=loadfile", "--no-loadscope-reorder", *files("IntegrationTests"))
+            self.pytest("--numprocesses=6", "--dist=loadfile", "--no-loadscope-reorder", *files("IntegrationTests"))
 
     def web(self) -> None:
         with self.timed("web"):
