@@ -422,7 +422,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
             name: name, dependencies: uses, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
-    package.targets += [
+    let fuzzTargets: [Target] = [
         .target(name: "FuzzInput", path: "Tests/Fuzz/FuzzInput", swiftSettings: strict),
         fuzz("FuzzAssistant", ["Assistant", "Languages", "Messaging", "Model", "ProviderCodecs"]),
         fuzz("FuzzContainers", ["Containers", "Wire"]),
@@ -457,4 +457,14 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzWebhook", ["Webhooks", "Wire"]),
     ]
+    // And what they use, so that one build makes them all and nothing else.
+    let known = Dictionary(uniqueKeysWithValues: (package.targets + fuzzTargets).map { ($0.name, $0) })
+    var used: Set<String> = []
+    var left = fuzzTargets.map(\.name)
+    while let name = left.popLast() {
+        guard let target = known[name], used.insert(name).inserted else { continue }
+        for case .byNameItem(let name, _) in target.dependencies { left.append(name) }
+    }
+    package.targets = known.values.filter { used.contains($0.name) }.sorted { $0.name < $1.name }
+    package.products = []
 }
