@@ -26,7 +26,9 @@ def busy(make_server) -> Server:
         "relay": {**OPEN_RELAY, "limits": {"allocationsPerUser": 2, "allocations": 1000}},
         "transcription": {"provider": "command", "command": ["/bin/echo", "hello"], "recordings": True},
     })
-    assert tool(server, "check").returncode == 0
+    # As from another machine: the relay is tried, and no engine.
+    checked = tool(server, "check", "--address", "127.0.0.1")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
     for _ in range(3):
         stun.Client("127.0.0.1", server.relay_port, "alice", "wonderland").request(stun.ALLOCATE, ASK)
     stun.Client("127.0.0.1", server.relay_port, "alice", "wrong").request(stun.ALLOCATE, ASK)

@@ -224,8 +224,8 @@ def change(server: Server, *path: str, to: Any = None) -> None:
     server.config.write_text(yaml.safe_dump(server.settings))
 
 
-def tool(server: Server, *arguments: str) -> subprocess.CompletedProcess[str]:
+def tool(server: Server, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=60,
+        [str(BINARY), *arguments, "--config", str(server.config)], capture_output=True, text=True, timeout=timeout,
         cwd=server.directory,
     )
