@@ -12,15 +12,9 @@ import tempfile
 
 # Below the kernel's ephemeral ports: no client can get the port between its choice and the server's start.
 ALL = range(21_000, 32_000)
-# Concurrent test processes have ranges of their own.
-WORKER, WORKERS = (
-    int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]),
-    int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
-)
-RANGE = ALL[len(ALL) // WORKERS * WORKER :][: len(ALL) // WORKERS]
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
-# And two runs of the tests at once do not take the same ports: a process holds locks on the bytes of this file whose
-# offsets are its ports, until it ends.
+# Processes of one run, and of several at once, do not take the same ports: each holds locks on the bytes of this file
+# whose offsets are its ports, until it ends.
 LOCKS = pathlib.Path(tempfile.gettempdir()) / f"switchboard-tests-{os.getuid()}.ports"
 taken: set[int] = set()
 locks: list[int] = []
@@ -29,8 +23,8 @@ locks: list[int] = []
 def free_port(width: int = 1) -> int:
     """A port that is free together with the next `width` - 1, for UDP and TCP on the loopback; never the same twice.
     The first of several is even."""
-    while True:
-        port = random.choice(RANGE)
+    for _ in range(10_000):
+        port = random.choice(ALL)
         if width > 1:
             port -= port % 2
         ports = range(port, port + width)
@@ -43,6 +37,7 @@ def free_port(width: int = 1) -> int:
                         stack.enter_context(socket.socket(family, kind)).bind((host, number))
             taken.update(ports)
             return port
+    raise RuntimeError(f"no {width} ports are free from {ALL.start} to {ALL.stop}")
 
 
 def lock(port: int, width: int) -> bool:
