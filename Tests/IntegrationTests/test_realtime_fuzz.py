@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import socket
 import struct
+import threading
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from switchboard_tests.rawsocket import RawSocket, frame
+from switchboard_tests.waiting import TIMEOUT
 
 # The same examples every time, so that failures are due to a change. DEV_SWITCHBOARD_EXAMPLES requests a number of new
 # ones.
@@ -40,6 +44,20 @@ class Bystander:
         self.socket.send({"id": 2, "listen": {"stream": self.stream}})
         self.position = self.socket.response(2)["result"]["position"][1]
         self.count = 0
+        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self.receive, daemon=True).start()
+
+    def receive(self) -> None:
+        """Responds to heartbeats meanwhile, as clients do: a test may take longer than a session may be silent."""
+        try:
+            while True:
+                message = self.socket.message()
+                if "heartbeat" in message:
+                    self.socket.send({"heartbeat": {}})
+                else:
+                    self.messages.put(message)
+        except (AssertionError, OSError) as error:
+            self.messages.put(error)
 
     def check(self) -> None:
         """A change made now is the next message except heartbeats: nothing was lost, nothing else was sent."""
@@ -47,13 +65,8 @@ class Bystander:
         name = f"Bystander {self.count}"
         response = self.user.request("PATCH", "/v1/me", {"displayName": name})
         assert response.status_code == 200, response.text
-        while True:
-            message = self.socket.message()
-            if "heartbeat" in message:
-                self.socket.send({"heartbeat": {}})
-                continue
-            break
-        assert message["stream"] == self.stream, message
+        message = self.messages.get(timeout=TIMEOUT)
+        assert isinstance(message, dict) and message.get("stream") == self.stream, message
         (change,) = message["changes"]
         self.position += 1
         assert change["seq"] == self.position, message

@@ -11,7 +11,9 @@ import socket
 import tempfile
 
 # Below the kernel's ephemeral ports: no client can get the port between its choice and the server's start.
-ALL = range(21_000, 32_000)
+SINGLE = range(21_000, 30_000)
+# Several in a row, which would hardly be found among the others.
+SEVERAL = range(30_000, 32_000)
 HOSTS = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
 # Processes of one run, and of several at once, do not take the same ports: each holds locks on the bytes of this file
 # whose offsets are its ports, until it ends.
@@ -24,9 +26,7 @@ def free_port(width: int = 1) -> int:
     """A port that is free together with the next `width` - 1, for UDP and TCP on the loopback; never the same twice.
     The first of several is even."""
     for _ in range(10_000):
-        port = random.choice(ALL)
-        if width > 1:
-            port -= port % 2
+        port = random.choice(SINGLE if width == 1 else SEVERAL[: -width : 2])
         ports = range(port, port + width)
         if taken.intersection(ports) or not lock(port, width):
             continue
@@ -37,7 +37,7 @@ def free_port(width: int = 1) -> int:
                         stack.enter_context(socket.socket(family, kind)).bind((host, number))
             taken.update(ports)
             return port
-    raise RuntimeError(f"no {width} ports are free from {ALL.start} to {ALL.stop}")
+    raise RuntimeError(f"no {width} ports in a row are free")
 
 
 def lock(port: int, width: int) -> bool:
