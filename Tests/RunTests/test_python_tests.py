@@ -71,7 +71,7 @@ def test_a_hang_ends_its_process_and_the_rest_runs(run):
     }  # fmt: skip
 
 
-def test_a_hang_of_one_alone_is_told(run):
+def test_a_hang_of_one_alone_is_named(run):
     found = run("import time\ndef test_hangs(): time.sleep(60)", "--timeout=1")
     assert found["test_it.py::test_hangs"] is Outcome.HUNG
     assert found["pytest --tier=all --timeout=1 test_it.py"] is Outcome.CRASHED

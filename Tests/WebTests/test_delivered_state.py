@@ -268,11 +268,11 @@ def test_others_see_what_has_arrived_after_a_restore(driver, new_world):
 
 
 def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
-    chance = seed()
+    first_seed = seed()
     end = time.monotonic() + SECONDS
     counted = 0
 
-    @hypothesis.seed(chance)
+    @hypothesis.seed(first_seed)
     @hypothesis.settings(
         # None takes less than a second.
         max_examples=SECONDS, deadline=None, database=None, print_blob=False, phases=[hypothesis.Phase.generate],
@@ -289,10 +289,10 @@ def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
 
     found: list = []
     collect()
-    print(f"{counted} plans, seed {chance}")
+    print(f"{counted} plans, seed {first_seed}")
     for world, plan, first in found:
         # An example of hypothesis takes seconds here, and it would try hundreds.
         small = shrunk(plan, lambda left: failure(driver, new_world(*world), left))
         text = "\n".join(f"    {one!r}," for one in small)
         last = failure(driver, new_world(*world), small) or f"{first}\nwhich was not repeated"
-        pytest.fail(f"seed {chance}, owner, history and other groups {world}:\n{text}\n{last}", pytrace=False)
+        pytest.fail(f"seed {first_seed}, owner, history and other groups {world}:\n{text}\n{last}", pytrace=False)
