@@ -46,10 +46,13 @@ import Testing
         #expect(throws: EldcEngine.CannotOpen.self) { try EldcEngine(path: "libm.so.6") }
     }
 
-    /// Scripts/setup --engines builds it.
-    private func eldc() throws -> EldcEngine {
+    /// Opened once, as the server does: opening sets up data that the whole process has, which another test may be
+    /// reading. Scripts/setup --engines builds it.
+    private static let opened = Result {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         return try EldcEngine(path: root.appending(path: ".build-engines/libeldc.so").path)
     }
+
+    private func eldc() throws -> EldcEngine { try Self.opened.get() }
 }
