@@ -26,6 +26,9 @@ def main() -> None:
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = 1
     parameters.use_jinja = True
+    # The same question has the same answer. One that begins with half a character (the first token of an emoji) has no
+    # `message_start`, and so no count of what was read.
+    parameters.sampling.temp = 0
     # Any port that is free.
     parameters.port = 0
     parameters.api_keys = [API_KEY]
