@@ -127,14 +127,32 @@ final class RealServer: Sendable {
     /// between its choice and the server's start.
     private static let portRange = 10_000..<21_000
     private static let taken = Mutex<Set<Int>>([])
+    /// Several runs at once do not take the same ports: each holds locks on the bytes of this file whose offsets are
+    /// its ports, until it ends (`ports.py` of the Python tests does it too).
+    private static let locks: Int32 = {
+        let folder = FileManager.default.temporaryDirectory
+        let path = folder.appendingPathComponent("switchboard-tests-\(getuid()).ports").path
+        return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    }()
+
+    /// Takes a port for this process, unless another one has it.
+    private static func lock(_ port: Int) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(port)
+        lock.l_len = 1
+        return fcntl(locks, F_SETLK, &lock) == 0
+    }
 
     /// Ports that are free on the loopback, for UDP and TCP; never the same twice.
     private static func freePorts(_ count: Int) async throws -> [Int] {
         let group = MultiThreadedEventLoopGroup.singleton
         var ports: [Int] = []
+        guard locks >= 0 else { throw Failure(description: "the file of the tests' ports cannot be opened: \(errno)") }
         while ports.count < count {
             let port = Int.random(in: portRange)
-            guard taken.withLock({ $0.insert(port).inserted }),
+            guard taken.withLock({ $0.insert(port).inserted }), lock(port),
                 let stream = try? await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: port).get()
             else { continue }
             let datagrams = try? await DatagramBootstrap(group: group).bind(host: "127.0.0.1", port: port).get()
