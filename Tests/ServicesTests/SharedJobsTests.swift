@@ -105,6 +105,8 @@ import Tokens
         }
         task.cancel()
         await task.value
+        // What it has written is published before what this write has.
+        _ = try await node.store.write { _ in }
     }
 
     private func rows() async throws -> [MessageTranslation] {
