@@ -65,7 +65,7 @@ struct WrittenPagesTests {
             var written: [[String]] = []
             for index in 0..<15 {
                 let group = groups[index]
-                try await store.database.checkpoint()
+                try await store.database.checkpointAfterReads()
                 _ = try await store.write { store in
                     let last = try store.conversation(group)?.lastNumber ?? 0
                     try job(store, group, last)
@@ -131,7 +131,7 @@ struct WrittenPagesTests {
     func together() async throws {
         let world = try await World()
         let (store, ann, group) = (world.store, world.people[0], world.groups[0])
-        try await store.database.checkpoint()
+        try await store.database.checkpointAfterReads()
         let sends = try (0..<64).map { _ in
             let message = try Self.message()
             return WaitingSend(to: group, by: ann, commands: Self.commands) { _, _ in message }

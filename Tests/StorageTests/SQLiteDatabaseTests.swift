@@ -242,6 +242,23 @@ import Testing
         #expect(counts == [1, 1])
     }
 
+    @Test func aCheckpointWaitsForReads() async throws {
+        let directory = try ScratchDirectory()
+        let path = directory.database
+        let database = try SQLiteDatabase(path: path)
+        try await database.submit { try $0.execute("CREATE TABLE numbers (n BIGINT)") }
+        let reader = try RawConnection(path)
+        _ = try reader.execute("BEGIN")
+        _ = try reader.execute("SELECT COUNT(*) FROM numbers")
+        let refused = await #expect(throws: SQLError.self) { try await database.checkpoint() }
+        #expect(refused?.kind == .locked)
+        async let checkpoint: Void = database.checkpointAfterReads()
+        _ = try reader.execute("COMMIT")
+        try await checkpoint
+        #expect(try Data(contentsOf: URL(filePath: path + "-wal")).isEmpty)
+        await database.close()
+    }
+
     /// A file of an earlier version is rewritten once; from then on its free space is released in batches.
     @Test func theFileShrinks() async throws {
         let directory = try ScratchDirectory()

@@ -88,11 +88,11 @@ import Wire
         let path = directory.database
         let database = try await ChurnedDatabase.open(path)
         var churn = try await database.change(Churn(seed: seed), rounds: 8)
-        try await database.checkpoint()
+        try await database.checkpointAfterReads()
         churn = try await database.change(churn, rounds: 8)
         churn = try await database.erase(churn)
         let (before, log) = (try contents(path), try contents(path + "-wal"))
-        try await database.checkpoint()
+        try await database.checkpointAfterReads()
         let after = try contents(path)
         #expect(before != after && log.count > 100_000, "seed \(seed)")
         await database.close()
@@ -109,7 +109,7 @@ import Wire
             let reopened = try SQLiteDatabase(path: copy)
             let result = try await reopened.read { try $0.first("PRAGMA integrity_check")?.text(0) }
             #expect(result == "ok", "seed \(seed), \(portion) %")
-            try await reopened.checkpoint()
+            try await reopened.checkpointAfterReads()
             #expect(try ChurnedDatabase.marked(copy) == [], "seed \(seed), \(portion) %")
             #expect(try ChurnedDatabase.pages(copy).remains == [], "seed \(seed), \(portion) %")
             await reopened.close()

@@ -15,18 +15,18 @@ import Wire
             let path = directory.database
             let database = try await ChurnedDatabase.open(path)
             var churn = try await database.change(Churn(seed: seed), rounds: 10)
-            if seed % 2 == 0 { try await database.checkpoint() }
+            if seed % 2 == 0 { try await database.checkpointAfterReads() }
             churn = try await database.change(churn, rounds: 10)
             #expect(try ChurnedDatabase.marked(path) != [], "seed \(seed)")
             churn = try await database.erase(churn)
-            try await database.checkpoint()
+            try await database.checkpointAfterReads()
             #expect(try ChurnedDatabase.marked(path) == [], "seed \(seed)")
 
             // What was in the cache is not written either.
             churn.marked = 0
             churn = try await database.change(churn, rounds: 10)
             #expect(try ChurnedDatabase.marked(path) == [], "seed \(seed)")
-            try await database.checkpoint()
+            try await database.checkpointAfterReads()
             #expect(try ChurnedDatabase.pages(path).remains == [], "seed \(seed)")
             #expect(try RawConnection(path).contents() == churn.rows, "seed \(seed)")
 

@@ -56,7 +56,7 @@ struct RestoreWork: Sendable {
             compaction = try await database.compact()
             try await store.beginAfterRestore()
             copied = try await copyMedia(from: backup, to: directory, store)
-            try await database.checkpoint()
+            try await database.checkpointAfterReads()
             await database.close()
         } catch {
             await database.close()

@@ -55,4 +55,19 @@ extension SQLDatabase {
     package func submit<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T {
         try await submit(job, committed: nil)
     }
+
+    /// As `checkpoint`, after the reads that are pending: a read still needs the log for a moment when its result is there
+    /// already.
+    ///
+    /// - Throws: `locked` if one goes on for a minute.
+    package func checkpointAfterReads() async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                return try await checkpoint()
+            } catch let error as SQLError where error.kind == .locked && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
 }
