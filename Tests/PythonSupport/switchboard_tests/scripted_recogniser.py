@@ -43,12 +43,17 @@ def utterance(text: str) -> numpy.ndarray:
 
 
 def recognise(samples: array.array[int]) -> list[dict[str, Any]]:
-    """Its utterances, with their times in seconds and those of their words."""
-    found = []
+    """Its utterances, with their times in seconds and those of their words. Parts that follow each other with one text
+    are one: a speaker who was starved of processor time has pauses."""
+    spoken: list[tuple[str, int, int]] = []
     for begin, end in loud_parts(samples):
         text = text_of(samples[begin:end])
         if text is None:
             continue
+        is_continued = spoken and spoken[-1][0] == text
+        spoken.append((text, spoken.pop()[1] if is_continued else begin, end))
+    found = []
+    for text, begin, end in spoken:
         words = text.split()
         start, length = begin / INPUT_RATE, (end - begin) / INPUT_RATE
         timed = [
