@@ -7,13 +7,15 @@ import re
 import time
 import uuid
 
+import numpy
 import pytest
 from switchboard_tests import histories, issuers, server_keys
 from switchboard_tests.audio_files import encode, tone
 from switchboard_tests.deletions import SECONDS, bytes_left, credentials, delete, erased, rows, sign_up, user
 from switchboard_tests.endpoint import Endpoint, client_id
-from switchboard_tests.gateway import group
-from switchboard_tests.recordings import ended, is_recorded, meet
+from switchboard_tests.gateway import RATE, speaking_call
+from switchboard_tests.recordings import ended, is_recorded
+from switchboard_tests.scripted_recogniser import PITCHES, utterance
 from switchboard_tests.server import HTTP, ROOT, Server, User, refused, tool
 from switchboard_tests.transcription import transcript
 from switchboard_tests.voice_messages import fetch, listed, sent
@@ -140,19 +142,14 @@ def test_nothing_of_the_user_is_left_a_minute_later(make_server):
         assert one.post(message["path"] + "/transcript").status_code in (200, 202)
         texts.append(transcript(one, message, "complete")["text"].strip())
 
-    media = server.data / "media"
-    others = set(media.iterdir())
-
-    def recorded() -> int:
-        """How many tracks have sound on the disk."""
-        return sum(path.stat().st_size > 2000 for path in set(media.iterdir()) - others)
-
     async def run():
-        async with group(server, 3, "audio", people) as everybody:
-            await meet(everybody)
+        async with speaking_call(server, 3, people) as (everybody, tracks):
             await everybody[1].endpoint.ask("calls.record", call=everybody[1].call)
             await is_recorded(everybody[0], everybody[1])
-            await everybody[0].until("all tracks", lambda: recorded() == 3)
+            # Words between silences: a tone that only goes on is no speech.
+            quiet = numpy.zeros(RATE // 2, numpy.int16)
+            spoken = [numpy.concatenate([quiet, utterance(text), quiet]) for text in PITCHES]
+            await asyncio.gather(*(track.say(audio) for track, audio in zip(tracks, spoken)))
             await everybody[0].endpoint.ask("calls.end", call=everybody[0].call)
             return await ended(server, everybody[1], everybody[1].call)
 
