@@ -218,6 +218,43 @@ def test_a_message_is_stored_once(server):
     assert ben.get(f"/v1/conversations/{here}/messages/1").json() == {"message": message}
 
 
+def test_responses_are_what_their_reader_sees(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    path = f"/v1/conversations/{here}/messages/1"
+    sent = send(ann, here, "one").json()["message"]
+    assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    # Her own, which nobody else sees.
+    assert ann.request("PUT", f"{path}/reactions/%F0%9F%91%8D").status_code == 200
+    assert send(ann, here, "in the thread", thread=1).status_code == 201
+    edited = ann.request("PATCH", path, {"text": "two", "textVersion": sent["textVersion"]}).json()
+    assert edited == ann.get(path).json() and edited["message"]["reactions"] and edited["message"]["replies"] == 1
+    for _ in range(2):
+        deleted = ann.request("DELETE", f"{path}?for=all").json()
+        assert deleted == ann.get(path).json() and deleted["message"]["replies"] == 1
+
+
+def test_a_repetition_tells_nothing_to_who_is_gone(server):
+    ann, ben = befriend(*server.users(2))
+    here = group(ann, [ben])
+    body = {"clientID": client_id(), "text": "as it was"}
+    first = ben.post(f"/v1/conversations/{here}/messages", body).json()["message"]
+    path = f"/v1/conversations/{here}"
+    assert ann.request("DELETE", f"{path}/members/{ben.id}").status_code == 204
+    number = first["number"]
+    assert ann.request("PUT", f"{path}/messages/{number}/reactions/%F0%9F%91%8D").status_code == 200
+    assert send(ann, here, "in the thread", thread=number).status_code == 201
+    again = ben.post(f"{path}/messages", body)
+    assert again.status_code == 200 and again.json() == {"message": first, "duplicate": True}
+    # Who sees it no more learns that it was stored, not what became of it.
+    assert ben.post(f"{path}/clear").status_code == 204
+    assert ann.request("DELETE", f"{path}/messages/{number}?for=all").status_code == 200
+    again = ben.post(f"{path}/messages", body)
+    known = {name: first[name] for name in ("conversation", "number", "clientID", "author", "sentAt", "kind")}
+    nothing = {"version": 0, "textVersion": 0, "ranges": [], "reactions": {}}
+    assert again.status_code == 200 and again.json() == {"message": known | nothing, "duplicate": True}
+
+
 def test_pages_go_both_ways_and_around(server):
     ann, ben = befriend(*server.users(2))
     here = direct(ann, ben)

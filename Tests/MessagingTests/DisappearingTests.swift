@@ -314,7 +314,7 @@ extension Chat {
         _ = try commands.change(id, disappearAfter: seconds, by: people[person], in: store)
     }
 
-    func search(_ text: String, by person: Int) throws -> [Message] {
+    func search(_ text: String, by person: Int) throws -> [SeenMessage] {
         try commands.search(SearchRequest(query: SearchQuery(text)), by: people[person], in: store).results
             .map(\.message)
     }
@@ -323,7 +323,7 @@ extension Chat {
 extension ConversationCommands {
     fileprivate func forward(
         _ number: Int64, of id: ConversationID, to target: ConversationID, by user: UserID, _ chat: Chat
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         let source = MessageReference(id, number)
         return try send(
             OutgoingMessage(clientID: chat.newID(), forward: source, digest: [1]), to: target, by: user, in: chat.store

@@ -220,7 +220,7 @@ struct Chat {
     }
 
     @discardableResult
-    func send(_ text: String, to id: ConversationID, by person: Int, replyTo: Int64? = nil) throws -> Message {
+    func send(_ text: String, to id: ConversationID, by person: Int, replyTo: Int64? = nil) throws -> SeenMessage {
         try commands.send(
             OutgoingMessage(clientID: newID(), text: MessageText(text), replyTo: replyTo, digest: Array(text.utf8)),
             to: id, by: people[person], in: store

@@ -41,6 +41,87 @@ struct MessageCommandsTests {
         #expect(try chat.commands.send(outgoing, to: id, by: chat.people[1], in: chat.store).message.number == 5)
     }
 
+    @Test("who sees a message no more learns by a repetition only that it was stored")
+    func repetitionWithoutAccess() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let (ben, store) = (chat.people[1], chat.store)
+        let outgoing = OutgoingMessage(clientID: chat.newID(), text: try MessageText("once"), digest: [1])
+        func send() throws -> SeenMessage { try chat.commands.send(outgoing, to: id, by: ben, in: store).message }
+        func tellsNothing(_ again: SeenMessage, of sent: SeenMessage) -> Bool {
+            (again.number, again.clientID, again.author, again.sentAt, again.kind)
+                == (sent.number, sent.clientID, sent.author, sent.sentAt, sent.kind)
+                && (again.text, again.version, again.textVersion, again.replies) == (nil, 0, 0, 0)
+                && again.reactions.isEmpty && again.deletedAt == nil && again.editedAt == nil
+        }
+        let sent = try send()
+        _ = try chat.react("👍", to: sent.number, in: id, by: 0)
+        try chat.send("yes", to: id, by: 0, thread: sent.number)
+        #expect(try send().replies == 1)
+        // One that they have deleted for themselves, and one of a group that they have left and cleared.
+        _ = try chat.commands.hide(sent.number, in: id, by: ben, store: store)
+        #expect(try tellsNothing(send(), of: sent))
+        try chat.commands.leave(id, by: ben, in: store)
+        try chat.commands.clear(id, by: ben, in: store)
+        _ = try chat.commands.delete(sent.number, in: id, by: chat.people[0], store: store)
+        #expect(try tellsNothing(send(), of: sent))
+    }
+
+    @Test("every response has a message as its reader's page has it", arguments: [true, false])
+    func responses(isDirect: Bool) throws {
+        let seed = freshSeed()
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<20 {
+            let chat = Chat(people: 2)
+            let id = try isDirect ? chat.direct(0, 1) : chat.group([1])
+            let (commands, store) = (chat.commands, chat.store)
+            var sent: [(person: Int, outgoing: OutgoingMessage)] = []
+            for _ in 0..<40 {
+                var person = Int.random(in: 0...1, using: &random)
+                let number = Int64.random(in: 1...6, using: &random)
+                let text = try MessageText("text \(Int.random(in: 0..<1000, using: &random))")
+                let emoji = try ReactionEmoji(["👍", "🎉"].randomElement(using: &random) ?? "👍")
+                var response: SeenMessage?
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0 where isDirect:
+                    let pair = [chat.people[0], chat.people[1]]
+                    if store.blocks.remove(pair) == nil { store.blocks.insert(pair) }
+                case 0:
+                    try chat.commands.leave(id, by: chat.people[1], in: store)
+                    guard Bool.random(using: &random) else { continue }
+                    _ = try chat.commands.add([chat.people[1]], to: id, by: chat.people[0], in: store)
+                case 1:
+                    let version = store.message(number, in: id)?.textVersion
+                    response = try? commands.edit(
+                        number, in: id, text: text, basedOn: version, by: chat.people[person], store: store)
+                case 2: response = try? commands.delete(number, in: id, by: chat.people[person], store: store)
+                case 3...4:
+                    response = try? commands.react(
+                        with: emoji, to: number, in: id, by: chat.people[person], store: store)
+                case 5:
+                    response = try? commands.removeReaction(
+                        emoji, to: number, in: id, by: chat.people[person], store: store)
+                case 6:
+                    response = try? commands.setLanguage(
+                        LanguageTag("es"), of: number, in: id, by: chat.people[person], store: store)
+                case 7:
+                    guard let again = sent.randomElement(using: &random) else { continue }
+                    person = again.person
+                    response = try commands.send(again.outgoing, to: id, by: chat.people[person], in: store).message
+                default:
+                    var outgoing = OutgoingMessage(clientID: chat.newID(), text: text, digest: [1])
+                    if Bool.random(using: &random) { outgoing.thread = number }
+                    response = try? commands.send(outgoing, to: id, by: chat.people[person], in: store).message
+                    if response != nil { sent.append((person, outgoing)) }
+                }
+                guard let response else { continue }
+                let shown = try? commands.message(
+                    response.number, in: id, by: chat.people[person], store: store)
+                #expect(shown == response || shown == nil && response.version == 0, "seed \(seed)")
+            }
+        }
+    }
+
     @Test("who has come back changes nothing of what they wrote before")
     func editingOfBefore() throws {
         let chat = Chat(people: 2)
@@ -81,7 +162,7 @@ struct MessageCommandsTests {
         let chat = Chat(people: 2)
         let id = try chat.group([1])
         let sent = try chat.send("one", to: id, by: 1)
-        func edit(_ text: String, basedOn version: Int64, by person: Int = 1) throws -> Message {
+        func edit(_ text: String, basedOn version: Int64, by person: Int = 1) throws -> SeenMessage {
             try chat.commands.edit(
                 1, in: id, text: MessageText(text), basedOn: version, by: chat.people[person], store: chat.store)
         }

@@ -66,7 +66,7 @@ struct MessageLanguageTests {
     @Test("its author corrects it, until the next edit; others see it, and the text is as new as before")
     func correcting() throws {
         let sent = try chat.send("Can you call me when you get home tonight?", to: id, by: 1)
-        func correct(_ tag: String, by person: Int = 1) throws -> Message {
+        func correct(_ tag: String, by person: Int = 1) throws -> SeenMessage {
             try chat.commands.setLanguage(
                 LanguageTag(tag), of: 1, in: id, by: chat.people[person], store: chat.store)
         }

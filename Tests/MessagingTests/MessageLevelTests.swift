@@ -41,10 +41,10 @@ struct MessageLevelTests {
         let own = try chat.send("at nine then", to: id, by: 0)
         store.inactive.insert(chat.people[1])
         let rules = IntelligenceRules(defaultLevel: .full)
-        func level(_ message: Message) throws -> IntelligenceLevel {
+        func level(_ message: SeenMessage) throws -> IntelligenceLevel {
             let conversation = try #require(store.conversation(message.conversation))
             var levels = MessageLevels(conversation, rules: rules, in: store)
-            return try levels.level(of: message)
+            return try levels.level(of: message.message)
         }
         #expect(try level(theirs) == .off)
         #expect(try level(forwarded) == .off)

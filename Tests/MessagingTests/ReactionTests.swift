@@ -99,13 +99,13 @@ struct ReactionTests {
 
     @Test("reactions of somebody who is blocked are their own, for ever, and nothing tells them")
     func withheld() throws {
-        func transcript(isBlocked: Bool) throws -> ([[MessageReaction]], [Bool], [Message], [Message]) {
+        func transcript(isBlocked: Bool) throws -> ([[MessageReaction]], [Bool], [SeenMessage], [SeenMessage]) {
             let chat = Chat(people: 2)
             let id = try chat.direct(0, 1)
             try chat.send("one", to: id, by: 1)
             let before = try chat.page(of: id, by: 1).messages
             if isBlocked { chat.store.blocks.insert([chat.people[0], chat.people[1]]) }
-            var seen: [Message] = [try chat.react("🎉", to: 1, in: id, by: 0)]
+            var seen: [SeenMessage] = [try chat.react("🎉", to: 1, in: id, by: 0)]
             let during = try chat.page(of: id, by: 1).messages
             if isBlocked { #expect(during == before) }
             _ = try chat.react("👍", to: 1, in: id, by: 1)
@@ -246,7 +246,7 @@ struct ReactionTests {
 }
 
 extension Chat {
-    func react(_ emoji: String, to number: Int64, in id: ConversationID, by person: Int) throws -> Message {
+    func react(_ emoji: String, to number: Int64, in id: ConversationID, by person: Int) throws -> SeenMessage {
         try commands.react(with: ReactionEmoji(emoji), to: number, in: id, by: people[person], store: store)
     }
 

@@ -294,7 +294,7 @@ struct SearchWorld<SetUp: SearchSetUp> {
                 anchor = .before(first.number)
             }
         }
-        func key(_ message: Message) -> (Int64, String, Int64) {
+        func key(_ message: SeenMessage) -> (Int64, String, Int64) {
             (message.sentAt.milliseconds, message.conversation.text, message.number)
         }
         return results.sorted { key($1.message) < key($0.message) }

@@ -28,7 +28,7 @@ struct StoredPartsTests {
 
     private static func send(
         _ text: String, to id: ConversationID, by user: UserID, thread: Int64? = nil, in store: StoreTransaction
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var outgoing = OutgoingMessage(clientID: .make(at: store.now), text: try MessageText(text), digest: [1])
         outgoing.thread = thread
         return try ConversationCommands.quiet().send(outgoing, to: id, by: user, in: store).message

@@ -11,7 +11,7 @@ struct TextFindingsTests {
 
     private func message(_ text: String) throws -> Message {
         let id = try chat.group([1])
-        return try chat.send(text, to: id, by: 0)
+        return try chat.send(text, to: id, by: 0).message
     }
 
     private func terms(_ sources: [String]) -> LazyGlossary {

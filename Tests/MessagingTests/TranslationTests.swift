@@ -312,7 +312,7 @@ struct TranslationTests {
     @Test("of two people the lower level holds")
     func direct() throws {
         let direct = try chat.commands.createDirect(with: ben, id: chat.newID(), by: ann, in: store).found.conversation
-        let message = try chat.send(Self.english, to: direct.id, by: 0)
+        let message = try chat.send(Self.english, to: direct.id, by: 0).message
         store.translations.choices[ann] = LanguageChoices(intelligence: .full)
         var levels = MessageLevels(direct, rules: IntelligenceRules(), in: store)
         #expect(try levels.level(of: message) == .local)
@@ -436,7 +436,7 @@ struct TranslationTests {
     @Test(
         "a message of before languages were found, or that was imported, is translated from the language that it is in")
     func older() throws {
-        var message = try chat.send(Self.english, to: id, by: 0)
+        var message = try chat.send(Self.english, to: id, by: 0).message
         message.language = nil
         store.update(message)
         #expect(try request([1]).map(\.status) == [.queued])

@@ -165,8 +165,9 @@ struct UnreadTests {
         let chat = Chat(people: 3)
         let (first, second) = (try chat.group([1]), try chat.group([1, 2]))
         let sent = try chat.send("**hi** <@\(chat.people[2])>", to: first, by: 0)
-        func forward(_ number: Int64, of id: ConversationID, to other: ConversationID, by person: Int) throws -> Message
-        {
+        func forward(
+            _ number: Int64, of id: ConversationID, to other: ConversationID, by person: Int
+        ) throws -> SeenMessage {
             let outgoing = OutgoingMessage(clientID: chat.newID(), forward: MessageReference(id, number), digest: [])
             return try chat.commands.send(outgoing, to: other, by: chat.people[person], in: chat.store).message
         }
@@ -216,7 +217,7 @@ extension Chat {
     }
 
     @discardableResult
-    func send(_ text: String, to id: ConversationID, by person: Int, thread: Int64) throws -> Message {
+    func send(_ text: String, to id: ConversationID, by person: Int, thread: Int64) throws -> SeenMessage {
         var outgoing = OutgoingMessage(clientID: newID(), text: try MessageText(text), digest: Array(text.utf8))
         outgoing.thread = thread
         return try commands.send(outgoing, to: id, by: people[person], in: store).message

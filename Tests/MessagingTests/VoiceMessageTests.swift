@@ -21,7 +21,7 @@ struct VoiceMessageTests {
     private func send(
         _ file: FileID, _ chat: Chat, to id: ConversationID, by author: Int = 0, isTranscribed: Bool = false,
         clientID: ClientID? = nil
-    ) throws -> (message: Message, isDuplicate: Bool) {
+    ) throws -> (message: SeenMessage, isDuplicate: Bool) {
         var outgoing = OutgoingMessage(
             clientID: clientID ?? .make(at: chat.store.now), forward: nil, digest: [1])
         outgoing.voice = OutgoingVoice(file: file, isTranscribed: isTranscribed)

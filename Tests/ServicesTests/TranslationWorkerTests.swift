@@ -54,7 +54,7 @@ import Tokens
     }
 
     @discardableResult
-    private func send(_ text: String, to id: ConversationID, by user: UserID? = nil) async throws -> Message {
+    private func send(_ text: String, to id: ConversationID, by user: UserID? = nil) async throws -> SeenMessage {
         let (commands, user) = (commands, user ?? ann)
         return try await store.write { store in
             let outgoing = OutgoingMessage(clientID: .make(at: store.now), text: try MessageText(text), digest: [])

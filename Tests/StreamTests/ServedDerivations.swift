@@ -27,7 +27,7 @@ struct ServedDerivations {
     private mutating func messages(of id: ConversationID) throws -> [Int64: Message] {
         if let known = seen[id] { return known }
         let page = try? commands.page(.newest, of: id, limit: .max, by: user, in: store)
-        let messages = Dictionary(uniqueKeysWithValues: (page?.messages ?? []).map { ($0.number, $0) })
+        let messages = Dictionary(uniqueKeysWithValues: (page?.messages ?? []).map { ($0.number, $0.message) })
         seen[id] = messages
         return messages
     }

@@ -46,7 +46,7 @@ struct StoredState {
     /// - Parameter messages: the newest that the user sees.
     func violations(of row: JSONValue, messages page: MessagePage) throws -> [String] {
         let isMember = row["membership"]?["state"]?.string == "member"
-        let unread = isMember ? try page.messages.filter { try isUnread($0, row["membership"]) } : []
+        let unread = isMember ? try page.messages.filter { try isUnread($0.message, row["membership"]) } : []
         let mentions = unread.filter { message in
             message.forwardedFrom == nil
                 && message.ranges.contains { $0.kind == .mention && ($0.user == user || $0.user == nil) }

@@ -144,7 +144,7 @@ private struct Fresh {
             let stored = StoredState(store: store, user: user)
             var violations: [String] = []
             for (id, page) in zip(conversations, pages) {
-                violations += try stored.violations(of: page.messages, in: id)
+                violations += try stored.violations(of: page.messages.map(\.message), in: id)
                 let row =
                     try rows[id.text] ?? archived.map { try JSONValue($0.utf8) }.first { $0["id"]?.string == id.text }
                 if let row { violations += try stored.violations(of: row, messages: page) }
@@ -156,10 +156,10 @@ private struct Fresh {
                 coverage["sentences", default: 0] += served.sentences
             }
             let translations = try zip(conversations, pages).map { id, page in
-                (id, try ExpectedTranslations(of: page.messages, in: id, for: user, store))
+                (id, try ExpectedTranslations(of: page.messages.map(\.message), in: id, for: user, store))
             }
             let hints = try zip(conversations, pages).map { id, page in
-                (id, try ExpectedHints(of: page.messages, in: id, for: user, store))
+                (id, try ExpectedHints(of: page.messages.map(\.message), in: id, for: user, store))
             }
             return (
                 archived, texts, violations, Dictionary(uniqueKeysWithValues: translations),

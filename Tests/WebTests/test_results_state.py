@@ -55,3 +55,14 @@ def test_a_row_with_a_result(run):
     """
     unread = [2, 1, 2, True]
     assert run(script) == [[20, 20, [2, 1, 3, False], [0, 0, 4, False], None], [14, 14, 14, None, unread, unread]]
+
+
+def test_a_message_that_the_user_may_see_no_more_is_shown_nowhere(run):
+    """Its response says that it was stored, without a text."""
+    script = RESULTS + """
+        const entry = { name: "messages.send", params: {} };
+        const [thread, row] = [held(1, 3), { id: "v", lastMessage: message(3) }];
+        const result = { message: message(4, 0), duplicate: true };
+        return [seen(r.withResult(thread, entry, result)), r.rowWithResult(row, entry, result).lastMessage.number];
+    """
+    assert run(script) == [[[1, 2, 3], 1, 3], 3]

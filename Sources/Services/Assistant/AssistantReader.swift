@@ -219,10 +219,10 @@ struct AssistantReader: Sendable {
         let found: [Message] =
             if search.hasMeaning {
                 try await search.search(request, mode: .both, by: user) { response, _ in
-                    response.page.results.map(\.message)
+                    response.page.results.map(\.message.message)
                 }
             } else {
-                try await search.search(request, by: user) { page, _ in page.results.map(\.message) }
+                try await search.search(request, by: user) { page, _ in page.results.map(\.message.message) }
             }
         let numbers = Dictionary(grouping: found, by: \.conversation).mapValues { $0.map(\.number) }
         let read = try await read(numbers.map { ($0.key, .numbers($0.value)) })

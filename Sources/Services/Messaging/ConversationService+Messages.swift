@@ -36,10 +36,10 @@ package struct SendMessage: Decodable, Hashable, Sendable {
 }
 
 extension ConversationService {
-    /// Sends a message. A request that is repeated with its client id has the first one's result, for ever.
+    /// Sends a message. A request that is repeated with its client id stores nothing, for ever.
     package func send(
         _ request: SendMessage, to id: ConversationID, by user: UserID
-    ) async throws -> (message: Message, isDuplicate: Bool) {
+    ) async throws -> (message: SeenMessage, isDuplicate: Bool) {
         let make = try outgoing(request, to: id, by: user)
         let sent = try await store.send(WaitingSend(to: id, by: user, commands: commands, message: make))
         return (sent.message, sent.isDuplicate)

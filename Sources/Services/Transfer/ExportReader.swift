@@ -101,7 +101,7 @@ struct ExportReader {
         var reached = number
         if let reader {
             let seen = try commands.page(.after(number), of: id, limit: Exporter.limit, by: reader, in: store)
-            (page, isLast) = (seen.messages, !seen.hasLater)
+            (page, isLast) = (seen.messages.map(\.message), !seen.hasLater)
             reached = seen.range?.upperBound ?? number
         } else {
             page = try store.exportedMessages(in: id, after: number, limit: Exporter.limit)

@@ -18,12 +18,12 @@ extension ConversationRow {
     }
 
     /// A message as one member of a direct conversation sees it.
-    package init(_ message: Message, seenBy user: UserID) {
+    package init(_ message: SeenMessage, seenBy user: UserID) {
         self.init(
             json: Self.json("message") { message.write(to: &$0) }, audience: .author(user, message.number))
     }
 
-    package init(_ message: Message) {
+    package init(_ message: SeenMessage) {
         let json = Self.json("message") { message.write(to: &$0) }
         if message.isWithheld || message.isTextWithheld {
             self.init(json: json, audience: .author(message.author, message.number))

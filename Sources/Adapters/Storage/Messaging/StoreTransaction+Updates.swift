@@ -178,7 +178,10 @@ extension StoreTransaction {
     private func rows(
         of message: Message, after one: TouchedConversations.Touched, _ conversation: Conversation
     ) throws -> [ConversationRow] {
-        guard conversation.kind == .direct, message.number <= one.lastNumber else { return [ConversationRow(message)] }
+        let isNew = message.number > one.lastNumber
+        if let seen = SeenMessage.shared(message, in: conversation.kind, isNew: isNew) {
+            return [ConversationRow(seen)]
+        }
         return try members(of: conversation.id, after: nil, limit: 2).compactMap { member in
             guard let seen = try ConversationCommands().seen(message, by: member.user, in: self),
                 seen.version > one.sequence

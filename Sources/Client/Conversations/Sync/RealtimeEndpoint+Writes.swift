@@ -208,7 +208,10 @@ extension RealtimeEndpoint {
         return (.finished, [])
     }
 
-    private static func done(_ message: Message) -> Sent { (.done(message), [.message(message)]) }
+    /// One that was stored, and that the user may see no more, is of version 0 and has no text: there is nothing to keep.
+    private static func done(_ message: Message) -> Sent {
+        (.done(message), message.version > 0 ? [.message(message)] : [])
+    }
 
     private func message(of entry: WriteEntry) async throws -> Message {
         let id = entry.conversation

@@ -1,13 +1,19 @@
 import Languages
 package import Model
 
-extension Message {
+extension SeenMessage {
     /// Writes the document that those see who may see the message. It says nothing of whether it is withheld.
     ///
     /// A message is named by its conversation and number.
     ///
     /// - Parameter textBytes: the most of the text or transcript; a longer one is cut, and `isCut` says so.
     package func write(to writer: inout JSONWriter, textBytes: Int = .max) {
+        message.write(to: &writer, textBytes: textBytes)
+    }
+}
+
+extension Message {
+    fileprivate func write(to writer: inout JSONWriter, textBytes: Int) {
         let text = text.map { $0.prefix(bytes: textBytes) }
         writer.object { writer in
             writer.member("conversation", conversation)

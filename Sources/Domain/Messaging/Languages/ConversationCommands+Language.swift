@@ -6,7 +6,7 @@ extension ConversationCommands {
     /// Says in which language a message of one's own is. It holds until the text is edited.
     package func setLanguage(
         _ code: LanguageTag, of number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else {
             throw Problem(.forbidden, "Only its author may say in which language a message is.")

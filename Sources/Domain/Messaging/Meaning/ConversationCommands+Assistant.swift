@@ -70,11 +70,11 @@ extension ConversationCommands {
         let last = found.conversation.lastNumber
         let seen: [Message] =
             switch messages {
-            case .numbers(let numbers): try Set(numbers).sorted().compactMap { try reader.message($0) }
+            case .numbers(let numbers): try Set(numbers).sorted().compactMap { try reader.message($0)?.message }
             case .around(let middle, let count):
-                try reader.page(earlier: count + 1, upTo: middle, later: count).messages
+                try reader.page(earlier: count + 1, upTo: middle, later: count).messages.map(\.message)
             case .newest(let count, let first):
-                try reader.page(earlier: count, upTo: last, later: 0, after: first).messages
+                try reader.page(earlier: count, upTo: last, later: 0, after: first).messages.map(\.message)
             }
         // A member who has just come sees nothing of what was before.
         let first = isForAll ? try store.latestStart(before: last + 2, in: found.conversation.id) + 1 : 1

@@ -61,7 +61,7 @@ extension ConversationCommands {
         var reader = PageReader(found: found, user: user, store: store)
         var root: Message?
         if let thread = scope.thread {
-            root = try reader.message(thread)
+            root = try reader.message(thread)?.message
             guard root != nil else { throw Problem.notFound("message", field: "thread") }
             reader.thread = thread
         }
@@ -70,7 +70,7 @@ extension ConversationCommands {
         let last = min(scope.to ?? .max, found.conversation.lastNumber)
         guard first <= last else { return SummarisedMessages(found: found, all: [], isOfNumbers: false) }
         var messages = try reader.page(earlier: SummaryScope.maxMessages, upTo: last, later: 0, after: first - 1)
-            .messages
+            .messages.map(\.message)
         if let root, root.number >= first { messages.insert(root, at: 0) }
         return SummarisedMessages(found: found, all: messages, isOfNumbers: root == nil)
     }
@@ -156,7 +156,7 @@ extension ConversationCommands {
             let vectors = try store.firstVectors(in: id, by: model, low...high)
             for message in others {
                 var vector = vectors[message.number].flatMap { $0.of == message.textVersion ? $0.vector : nil }
-                let level = try levels.level(of: message)
+                let level = try levels.level(of: message.message)
                 if !level.allowsEmbedding(byHosted: intelligence.isEmbedderHosted) { vector = nil }
                 unread.append(
                     UnreadMessage(message: message, isDirect: found.conversation.kind == .direct, vector: vector))
@@ -167,7 +167,7 @@ extension ConversationCommands {
 }
 
 package struct UnreadMessage: Sendable {
-    package var message: Message
+    package var message: SeenMessage
     /// Whether nobody else was written to.
     package var isDirect: Bool
     package var vector: EmbeddingVector?
@@ -188,7 +188,7 @@ package enum PriorityReason: String, Hashable, Sendable, CaseIterable {
 }
 
 package struct PriorityMessage: Hashable, Sendable {
-    package var message: Message
+    package var message: SeenMessage
     package var reasons: [PriorityReason]
 
     /// The most important first, then the newest; without those that nothing speaks for.

@@ -128,11 +128,11 @@ extension ConversationCommands {
     private func meant<Store: SearchStore>(
         _ candidate: MeaningCandidate, _ filters: SearchFilters, in found: MemberConversation, by user: UserID,
         _ store: Store
-    ) throws -> Message? {
+    ) throws -> SeenMessage? {
         let reader = PageReader(found: found, user: user, store: store)
         guard let stored = try reader.stored(candidate.number), stored.deletedAt == nil,
             let seen = try reader.seen(stored),
-            seen.textVersion == candidate.of, filters.include(seen, readBy: user)
+            seen.textVersion == candidate.of, filters.include(seen.message, readBy: user)
         else { return nil }
         if filters.isStarred {
             let rows = try store.ownRows(of: user, in: found.conversation.id, candidate.number...candidate.number)
@@ -149,7 +149,7 @@ private struct FoundMessage: Hashable, Comparable {
     let conversation: ConversationID
     let number: Int64
 
-    init(_ message: Message) {
+    init(_ message: SeenMessage) {
         conversation = message.conversation
         number = message.number
     }

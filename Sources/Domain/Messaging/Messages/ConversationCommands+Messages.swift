@@ -5,10 +5,10 @@ import Voice
 // Writing.
 extension ConversationCommands {
     /// Sends a message: its number and place in the order are those of the commit. A request that is repeated with its
-    /// client id has the first one's result, for ever.
+    /// client id stores nothing, for ever: it has what the author sees of the message now.
     package func send(
         _ outgoing: OutgoingMessage, to id: ConversationID, by user: UserID, in store: some MessagingStore
-    ) throws -> (message: Message, isDuplicate: Bool) {
+    ) throws -> (message: SeenMessage, isDuplicate: Bool) {
         switch try check(outgoing, to: id, by: user, in: store) {
         case .duplicate(let message): (message, true)
         case .new(let checked): (try self.store(checked, in: store), false)
@@ -25,7 +25,7 @@ extension ConversationCommands {
             guard known.digest.isEmpty || known.digest == outgoing.digest, known.message.conversation == id else {
                 throw Self.reusedClientID
             }
-            return .duplicate(try seenAgain(known.message.asOf(store.now), by: user, in: store))
+            return .duplicate(try seenAgain(known.message, by: user, in: store))
         }
         let (found, accepting) = try sending(to: id, by: user, in: store)
         // After the access, which refuses for good what would be sent again after another message.
@@ -47,20 +47,17 @@ extension ConversationCommands {
                 isWithheld: try isWithheld(from: user, found.conversation, in: store)))
     }
 
-    /// What its author is told once more of a message, who may have left since, or have no access any more: then nothing
-    /// that others have done with it.
-    private func seenAgain(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> Message {
+    /// What its author is told once more of a message: as they see it now, or if they see it no more, that it was stored.
+    private func seenAgain(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> SeenMessage {
         do {
             let found = try get(message.conversation, by: user, in: store)
             if let seen = try PageReader(found: found, user: user, store: store).seen(message) { return seen }
         } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {}
-        var seen = message
-        (seen.reactions, seen.replies, seen.voice) = ([], 0, message.voice?.asItWasSent)
-        return seen
+        return .stored(message)
     }
 
     /// Stores a message that was checked in the same transaction: its number and place in the order are those of the commit.
-    package func store(_ checked: NewMessage, in store: some MessagingStore) throws -> Message {
+    package func store(_ checked: NewMessage, in store: some MessagingStore) throws -> SeenMessage {
         let outgoing = checked.outgoing
         var found = checked.found
         let user = found.member.user
@@ -89,7 +86,7 @@ extension ConversationCommands {
         if let number = outgoing.readUpTo {
             _ = try raise(read: number, delivered: nil, of: user, found, in: store)
         }
-        return message
+        return .sent(message)
     }
 
     /// Gives a message of one's own another text. The former is kept for those who may see the message.
@@ -99,7 +96,7 @@ extension ConversationCommands {
     package func edit(
         _ number: Int64, in id: ConversationID, text: MessageText, basedOn textVersion: Int64?, by user: UserID,
         store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else { throw Problem(.forbidden, "Only its author may edit a message.") }
         try found.checkIsOpen(number)
@@ -146,10 +143,10 @@ extension ConversationCommands {
     /// an administrator. Deleting twice changes nothing.
     package func delete(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var (found, message) = try change(number, in: id, by: user, store: store)
         if message.author != user { try found.access.check(.deleteOthersMessage) }
-        guard message.deletedAt == nil else { return message }
+        guard message.deletedAt == nil else { return try found.seen(message, by: user, in: store) }
         guard message.kind != .call else {
             throw Problem(
                 .conflict, "A call stays in the conversation for the others: delete it for yourself, with for=me.",
@@ -161,7 +158,7 @@ extension ConversationCommands {
                 field: "for")
         }
         try delete(&message, in: &found.conversation, store: store)
-        return message
+        return try found.seen(message, by: user, in: store)
     }
 
     /// - Parameter time: when it was deleted; nil for now.

@@ -14,7 +14,7 @@ package enum PageAnchor: Hashable, Sendable {
 
 /// A page of messages, in the order of their numbers.
 package struct MessagePage: Hashable, Sendable {
-    package var messages: [Message]
+    package var messages: [SeenMessage]
     /// The numbers that the page speaks for: one that is not among its messages is not to be seen by the reader. Nil if
     /// there are none.
     package var range: ClosedRange<Int64>?
@@ -57,7 +57,7 @@ extension ConversationCommands {
 
     package func message(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         let found = try get(id, by: user, in: store)
         let reader = PageReader(found: found, user: user, store: store)
         guard let message = try reader.message(number) else { throw Problem.notFound("message", field: "number") }
@@ -67,7 +67,7 @@ extension ConversationCommands {
     /// A changed message as the user sees it; nil if they do not see it, or are not in the conversation.
     package func seen(
         _ message: Message, by user: UserID, in store: some MessagingStore
-    ) throws -> Message? {
+    ) throws -> SeenMessage? {
         let found: MemberConversation
         do {
             found = try get(message.conversation, by: user, for: .listen, in: store)

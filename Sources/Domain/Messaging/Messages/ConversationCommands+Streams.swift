@@ -5,7 +5,7 @@ package struct ConversationChanges: Hashable, Sendable {
     package enum Row: Hashable, Sendable {
         case conversation(Conversation)
         case member(Member)
-        case message(Message)
+        case message(SeenMessage)
 
         /// The sequence of the change.
         package var version: Int64 {

@@ -42,7 +42,7 @@ package struct OutgoingMessage: Hashable, Sendable {
 package enum CheckedMessage: Hashable, Sendable {
     case new(NewMessage)
     /// It was sent with this client id before.
-    case duplicate(Message)
+    case duplicate(SeenMessage)
 }
 
 /// A message that may be sent, in the transaction in which it was checked.

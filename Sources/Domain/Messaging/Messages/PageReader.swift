@@ -28,15 +28,15 @@ struct PageReader<Store: MessagingStore> {
         return page
     }
 
-    func message(_ number: Int64) throws -> Message? {
+    func message(_ number: Int64) throws -> SeenMessage? {
         guard let message = try stored(number) else { return nil }
-        return try asSeen([message]).first
+        return try asSeen(message)
     }
 
     /// The message as the user sees it; nil if they do not.
-    func seen(_ message: Message) throws -> Message? {
+    func seen(_ message: Message) throws -> SeenMessage? {
         guard try isVisible(message) else { return nil }
-        return try asSeen([message]).first
+        return try asSeen(message)
     }
 
     /// As it is stored, if the user may see it and has not deleted it for themselves; one that is due as a tombstone, which

@@ -42,11 +42,11 @@ extension ConversationCommands {
     /// messages than `limit`, since some may be deleted or out of sight.
     package func starred(
         by user: UserID, after position: StarredPosition?, limit: Int, in store: some MessagingStore
-    ) throws -> (messages: [Message], next: StarredPosition?) {
+    ) throws -> (messages: [SeenMessage], next: StarredPosition?) {
         let limit = min(limits.page, max(1, limit))
         let rows = try store.starred(of: user, after: position, limit: limit + 1)
         var known: [ConversationID: MemberConversation?] = [:]
-        var messages: [Message] = []
+        var messages: [SeenMessage] = []
         for row in rows.prefix(limit) {
             let found = try known[row.conversation] ?? readable(row.conversation, by: user, in: store)
             known[row.conversation] = .some(found)
@@ -95,7 +95,7 @@ extension ConversationCommands {
 
     /// What is the user's own of some messages, which are in the order of their numbers; without those that have nothing.
     package func own(
-        of messages: [Message], in id: ConversationID, by user: UserID, store: some MessagingStore
+        of messages: [SeenMessage], in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> [OwnMessage] {
         guard let first = messages.first?.number, let last = messages.last?.number, first <= last else { return [] }
         let rows = try store.ownRows(of: user, in: id, first...last)

@@ -6,7 +6,7 @@ extension ConversationCommands {
     package func react(
         with emoji: ReactionEmoji, to number: Int64, in id: ConversationID, by user: UserID,
         store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var (found, message) = try open(number, in: id, for: .write, by: user, store: store)
         try checkAccepted(found, "react")
         guard message.deletedAt == nil else { throw Problem(.conflict, "This message was deleted.") }
@@ -25,20 +25,20 @@ extension ConversationCommands {
             try store.update(found.conversation)
             try touchOwn(number, of: user, in: id, store)
         }
-        return try PageReader(found: found, user: user, store: store).asSeen([message])[0]
+        return try found.seen(message, by: user, in: store)
     }
 
     /// Takes a reaction back. Taking it back twice changes nothing.
     package func removeReaction(
         _ emoji: ReactionEmoji, to number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         var (found, message) = try open(number, in: id, for: .listen, by: user, store: store)
         let own = try store.reactions(of: user, to: number...number, in: id)
         if message.deletedAt == nil, let reaction = own.first(where: { $0.emoji == emoji.text }) {
             try remove(reaction, from: &message, in: &found.conversation, store: store)
             try touchOwn(number, of: user, in: id, store)
         }
-        return try PageReader(found: found, user: user, store: store).asSeen([message])[0]
+        return try found.seen(message, by: user, in: store)
     }
 
     /// Who has reacted, in order, after a sequence; of one emoji or of all.
@@ -105,7 +105,7 @@ extension ConversationCommands {
         guard own.count < limits.reactionsOfUser else {
             throw Problem(.conflict, "You can react to a message with \(limits.reactionsOfUser) emoji.")
         }
-        let seen = try PageReader(found: found, user: user, store: store).asSeen([message])[0].reactions
+        let seen = try found.seen(message, by: user, in: store).reactions
         guard seen.contains(where: { $0.emoji == emoji.text }) || seen.count < limits.reactionKinds else {
             throw Problem(
                 .conflict, "A message has reactions of at most \(limits.reactionKinds) emoji: use one that is there.",

@@ -4,7 +4,7 @@ package import Model
 package enum ScheduledOutcome: Hashable, Sendable {
     case waits(ScheduledMessage, isDuplicate: Bool)
     /// It was sent, now or before.
-    case sent(Message)
+    case sent(SeenMessage)
 }
 
 /// A change of a scheduled message; what is nil stays.
@@ -130,7 +130,7 @@ extension ConversationCommands {
         return scheduled
     }
 
-    private func send(_ scheduled: ScheduledMessage, in store: some MessagingStore) throws -> Message {
+    private func send(_ scheduled: ScheduledMessage, in store: some MessagingStore) throws -> SeenMessage {
         try store.removeScheduled(scheduled, counter: store.nextCounter())
         var outgoing = OutgoingMessage(
             clientID: scheduled.clientID, text: try MessageText(scheduled.text), replyTo: scheduled.replyTo,

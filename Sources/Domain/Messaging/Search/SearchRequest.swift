@@ -114,8 +114,7 @@ package struct SearchRequest: Hashable, Sendable {
 
 /// A message that was found.
 package struct SearchResult: Hashable, Sendable {
-    /// As the reader sees it.
-    package var message: Message
+    package var message: SeenMessage
     /// Where its text matches; none if only filters were given.
     package var matches: [SearchMatch.Range]
 }

@@ -55,7 +55,7 @@ extension ConversationCommands {
     func forwarded(
         _ source: MessageReference, by user: UserID, in store: some MessagingStore
     ) throws -> (text: MessageText, language: MessageLanguage?, author: UserID) {
-        let message: Message
+        let message: SeenMessage
         do {
             message = try self.message(source.number, in: source.conversation, by: user, store: store)
         } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {

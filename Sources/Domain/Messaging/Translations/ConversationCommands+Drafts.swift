@@ -55,7 +55,7 @@ extension ConversationCommands {
         ofReplyTo number: Int64, in id: ConversationID, by user: UserID, isHosted: Bool?, store: some MessagingStore
     ) throws -> WritingContext {
         let found = try get(id, by: user, for: .write, in: store)
-        guard let message = try PageReader(found: found, user: user, store: store).message(number) else {
+        guard let message = try PageReader(found: found, user: user, store: store).message(number)?.message else {
             throw Problem.notFound("message", field: "number")
         }
         guard let text = message.translatableText, text.hasWords, text.length <= HintWork.maxLength else {
@@ -76,7 +76,7 @@ extension ConversationCommands {
     ) throws -> [Message] {
         try PageReader(found: found, user: user, store: store).page(
             earlier: EarlierMessage.maxCount, upTo: number - 1, later: 0
-        ).messages.reversed()
+        ).messages.map(\.message).reversed()
     }
 
     private func register<Store: MessagingStore>(

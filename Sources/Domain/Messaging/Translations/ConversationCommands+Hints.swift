@@ -19,7 +19,9 @@ extension ConversationCommands {
         let found = try get(id, by: user, for: .listen, in: store)
         let reader = try translationReader(user, in: id, store)
         let page = PageReader(found: found, user: user, store: store)
-        guard let message = try page.message(number) else { throw Problem.notFound("message", field: "number") }
+        guard let message = try page.message(number)?.message else {
+            throw Problem.notFound("message", field: "number")
+        }
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
         return try hints(
             on: message, for: reader, level: try levels.level(of: message), support: support,
@@ -109,12 +111,12 @@ extension ConversationCommands {
         let page = PageReader(found: found, user: user, store: store)
         let messages =
             if let numbers {
-                try numbers.prefix(limits.translatedAtOnce).compactMap { try page.message($0) }
+                try numbers.prefix(limits.translatedAtOnce).compactMap { try page.message($0)?.message }
             } else {
                 try Array(
                     page.page(
                         earlier: limits.translatedAtOnce, upTo: found.conversation.lastNumber, later: 0, after: number
-                    ).messages.reversed())
+                    ).messages.map(\.message).reversed())
             }
         let known = try store.hints(of: messages.map(\.number), in: reader.hintLanguage, in: id)
         return try messages.filter { message in
@@ -274,7 +276,7 @@ extension ConversationCommands {
     ) throws -> [MessageHints] {
         let page = try PageReader(found: found, user: reader.user, store: store).page(
             earlier: limits.window, upTo: found.conversation.lastNumber, later: 0)
-        return try hints(of: page.messages, found, reader, in: store)
+        return try hints(of: page.messages.map(\.message), found, reader, in: store)
     }
 
     /// Those that have changed after a counter.
@@ -288,7 +290,7 @@ extension ConversationCommands {
         let rows = try store.hints(in: id, in: reader.hintLanguage, touchedAfter: counter, limit: limits.window + 1)
         guard rows.count <= limits.window else { return nil }
         let page = PageReader(found: found, user: reader.user, store: store)
-        let messages = try Set(rows.map(\.number)).compactMap { try page.message($0) }
+        let messages = try Set(rows.map(\.number)).compactMap { try page.message($0)?.message }
         return try hints(of: messages, found, reader, in: store).filter { $0.touched > counter }
             .sorted { $0.touched < $1.touched }
     }

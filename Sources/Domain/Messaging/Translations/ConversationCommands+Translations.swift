@@ -58,7 +58,7 @@ extension ConversationCommands {
             guard let message = try demand.page.message(number) else {
                 throw Problem.notFound("message", field: "numbers[\(index)]")
             }
-            try body(&demand, message, target)
+            try body(&demand, message.message, target)
         }
     }
 
@@ -69,7 +69,7 @@ extension ConversationCommands {
     ) throws -> [Int64] {
         try untranslated(in: id, for: user, support: support, store: store) { page, conversation in
             try page.page(earlier: limits.window, upTo: conversation.lastNumber, later: 0, after: number)
-                .messages.reversed()
+                .messages.map(\.message).reversed()
         }
     }
 
@@ -79,7 +79,7 @@ extension ConversationCommands {
         store: some MessagingStore
     ) throws -> [Int64] {
         try untranslated(in: id, for: user, support: support, store: store) { page, _ in
-            try numbers.prefix(limits.translatedAtOnce).compactMap { try page.message($0) }
+            try numbers.prefix(limits.translatedAtOnce).compactMap { try page.message($0)?.message }
         }
     }
 
@@ -296,7 +296,7 @@ extension ConversationCommands {
     ) throws -> [MessageTranslation] {
         let page = try PageReader(found: found, user: reader.user, store: store).page(
             earlier: limits.window, upTo: found.conversation.lastNumber, later: 0)
-        return try translations(of: page.messages, found, reader, in: store)
+        return try translations(of: page.messages.map(\.message), found, reader, in: store)
     }
 
     /// Those that have changed after a counter.
@@ -311,7 +311,7 @@ extension ConversationCommands {
         let rows = try store.translations(in: id, into: target, touchedAfter: counter, limit: limits.window + 1)
         guard rows.count <= limits.window else { return nil }
         let page = PageReader(found: found, user: reader.user, store: store)
-        let messages = try Set(rows.map(\.number)).compactMap { try page.message($0) }
+        let messages = try Set(rows.map(\.number)).compactMap { try page.message($0)?.message }
         return try translations(of: messages, found, reader, in: store).filter { $0.touched > counter }
             .sorted { $0.touched < $1.touched }
     }

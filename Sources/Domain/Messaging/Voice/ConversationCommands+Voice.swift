@@ -78,7 +78,7 @@ extension ConversationCommands {
 
     private func voice(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         let message = try message(number, in: id, by: user, store: store)
         guard message.kind == .voice else { throw Problem(.conflict, "This is no voice message.", field: "number") }
         guard message.voice != nil else { throw Problem(.conflict, "This message was deleted.", field: "number") }

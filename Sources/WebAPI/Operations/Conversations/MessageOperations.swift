@@ -34,7 +34,8 @@ enum MessageOperations {
             name: "messages.send", method: .post, path: "/v1/conversations/{conversation}/messages",
             summary:
                 "Send a message. Its number is its place in the order that every reader sees. A request that is repeated with "
-                + "its client id, however late, has the first one's result.",
+                + "its client id, however late, stores nothing: it has the message as its author sees it now, or if they see "
+                + "it no more, one without a text, of version 0.",
             parameters: [conversation],
             body: .object([
                 .required("clientID", .identifier, "A UUID; a message sent again with it is stored once, for ever."),
@@ -275,7 +276,7 @@ enum MessageOperations {
     }
 
     static func response(
-        _ message: Message, status: Int = 200, isDuplicate: Bool = false
+        _ message: SeenMessage, status: Int = 200, isDuplicate: Bool = false
     ) -> OperationResponse {
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in

@@ -35,7 +35,7 @@ final class SharedSends {
     private(set) var last: [ConversationID: Int64] = [:]
 
     /// Counts a message that was stored. Alone, each would have the next counter of the store.
-    func stored(_ message: Message) {
+    func stored(_ message: SeenMessage) {
         count += 1
         last[message.conversation] = count
     }

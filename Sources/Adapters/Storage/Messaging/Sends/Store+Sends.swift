@@ -24,7 +24,7 @@ package struct WaitingSend: Sendable {
 
 /// The result of a send.
 package struct SentMessage: Hashable, Sendable {
-    package let message: Message
+    package let message: SeenMessage
     package let isDuplicate: Bool
 }
 
@@ -115,7 +115,7 @@ extension Store {
     /// A problem while a message is written is no answer: what is written of it has to be undone.
     private static func store(
         _ new: NewMessage, _ send: WaitingSend, in transaction: StoreTransaction
-    ) throws -> Message {
+    ) throws -> SeenMessage {
         do {
             return try send.commands.store(new, in: transaction)
         } catch let problem as Problem {

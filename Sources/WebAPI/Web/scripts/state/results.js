@@ -7,11 +7,14 @@ import { applyOwn, cleared, emptyThread, withConversation, withCopies, withMessa
 
 export const isClearing = ({ name }) => name === "conversations.clear" || name === "conversations.delete";
 
+/** A message that was stored, and that the user may see no more, is of version 0 and has no text: there is nothing to show. */
+const isShown = (message) => message?.version > 0;
+
 /** The thread with the result of an entry of the queue. */
 export function withResult(thread, entry, { message, own, conversation, read } = {}) {
     let next = thread;
     if (isClearing(entry)) next = cleared(next, [{ from: entry.params.upTo }]);
-    if (message) next = withResponse(next, message);
+    if (isShown(message)) next = withResponse(next, message);
     if (own) next = applyOwn(next, [own]);
     if (conversation) next = withConversation(next, conversation);
     return read > next.read ? { ...next, read } : next;
@@ -36,7 +39,7 @@ export function rowWithResult(row, entry, { message, membership, read } = {}) {
         for (const field of Object.keys(params)) kept[field] = membership[field];
         next = { ...next, membership: kept };
     }
-    if (message && isLast(row, message, entry)) next = { ...next, lastMessage: message };
+    if (isShown(message) && isLast(row, message, entry)) next = { ...next, lastMessage: message };
     return row.membership?.read < read ? readRow(next, read) : next;
 }
 

@@ -1,12 +1,50 @@
 import Model
 
+/// A message as its reader sees it, or as all see it who get the same: what leaves in responses, in pages and on streams.
+///
+/// Only this type can be written. A `Message` is the row as it is stored, which has what some of its readers do not see: a
+/// text that is withheld, reactions and replies from after they left, the version of a change that is not theirs. `PageReader`
+/// makes one of the other.
+@dynamicMemberLookup
+package struct SeenMessage: Hashable, Sendable {
+    /// With the text, the reactions, the counts and the version that the reader sees. It is not to be stored.
+    package let message: Message
+
+    fileprivate init(_ message: Message) { self.message = message }
+
+    package subscript<Value>(dynamicMember keyPath: KeyPath<Message, Value>) -> Value { message[keyPath: keyPath] }
+}
+
+extension SeenMessage {
+    /// A message that was just sent, as its author sees it: nobody has done anything with it yet.
+    static func sent(_ message: Message) -> SeenMessage { SeenMessage(message) }
+
+    /// A changed message as all see it who listen. In a group nothing is withheld, and who listens sees it as it is: who left
+    /// does not, and who came back is not told of what was before. Of two people it is so while the message is new.
+    ///
+    /// - Returns: nil if its readers may see different ones.
+    package static func shared(_ message: Message, in kind: ConversationKind, isNew: Bool) -> SeenMessage? {
+        kind != .direct || isNew ? SeenMessage(message) : nil
+    }
+
+    /// What the author of a message is told of it who may see it no more: that it was stored, and when. Its version is lower
+    /// than that of any copy.
+    static func stored(_ message: Message) -> SeenMessage {
+        SeenMessage(
+            Message(
+                conversation: message.conversation, number: message.number, clientID: message.clientID,
+                author: message.author, sentAt: message.sentAt, kind: message.kind, text: nil, version: 0,
+                textVersion: 0))
+    }
+}
+
 // What hangs on a message, as one member sees it.
 extension PageReader {
     /// The messages as the user sees them, in the order of their numbers.
     ///
     /// In a span that is closed they have their text and nothing else. What is withheld is seen by its author, and with it
     /// the version of that change; all others see the version before it.
-    func asSeen(_ messages: [Message]) throws -> [Message] {
+    func asSeen(_ messages: [Message]) throws -> [SeenMessage] {
         let withheld = try withheldReactions(to: messages)
         let replies = try withheldReplies(to: messages)
         return try messages.map { message in
@@ -14,7 +52,7 @@ extension PageReader {
             if found.access.spans.span(of: message.number)?.until != nil {
                 (seen.reactions, seen.replies) = ([], 0)
                 seen.version = seen.textVersion
-                return seen
+                return SeenMessage(seen)
             }
             if withheld.contains(message.number), seen.deletedAt == nil {
                 seen.reactions = MessageReaction.all(
@@ -26,8 +64,13 @@ extension PageReader {
             let seesLast =
                 withheld.contains(message.number) || message.isTextWithheld && message.author == user || ownReplies > 0
             if !seesLast { seen.version = message.shownVersion }
-            return seen
+            return SeenMessage(seen)
         }
+    }
+
+    /// The message as the user sees it, who may see it.
+    func asSeen(_ message: Message) throws -> SeenMessage {
+        try asSeen([message]).first ?? SeenMessage.stored(message)
     }
 
     /// The numbers of messages to which the user has reacted while being blocked.
@@ -49,8 +92,8 @@ extension PageReader {
 
 extension MemberConversation {
     /// The message as its reader sees it, who may see it.
-    func seen(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> Message {
-        try PageReader(found: self, user: user, store: store).asSeen([message]).first ?? message
+    func seen(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> SeenMessage {
+        try PageReader(found: self, user: user, store: store).asSeen(message)
     }
 
     /// - Throws: `forbidden` if the message is of a time before the user left.
