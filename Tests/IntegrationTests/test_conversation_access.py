@@ -126,7 +126,23 @@ OPERATIONS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
     ),
     ("messages.react", {"number": NOTICE, "emoji": "👍"}, NOTICE_ACTORS),
     ("messages.pin", {"number": NOTICE}, NOTICE_ACTORS),
-    # Nothing is done to messages of a time before one left.
+    # Nothing is done with messages of a time before one left.
+    (
+        "messages.delete", {"number": ONE, "for": "all"},
+        statuses(403, owner=0, admin=0, joined_later=404),
+    ),
+    (
+        "messages.send", {"clientID": "{new}", "text": "x", "replyTo": ONE},
+        statuses(201, joined_later=404, returned=403, former=403, invited=403),
+    ),
+    (
+        "messages.send", {"clientID": "{new}", "text": "x", "thread": ONE},
+        statuses(201, joined_later=404, returned=403, former=403, invited=403),
+    ),
+    (
+        "messages.send", {"clientID": "{new}", "text": "x", "replyTo": ONE, "sendAt": LATER},
+        statuses(202, joined_later=404, returned=403, former=403, invited=403),
+    ),
     ("messages.react", {"number": ONE, "emoji": "👍"}, ACTORS_ON_1),
     ("messages.removeReaction", {"number": ONE, "emoji": "👍"}, ACTORS_ON_1),
     ("messages.reactions", {"number": ONE}, READERS_OF_1),
@@ -134,7 +150,7 @@ OPERATIONS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
     ("messages.unpin", {"number": THREE}, EVERYBODY_INSIDE),
     ("messages.receipts", {"number": ONE}, statuses(200, joined_later=404, former=403, invited=403)),
     ("messages.unstar", {"number": ONE}, READERS_OF_1),
-    ("messages.star", {"number": ONE}, READERS_OF_1),
+    ("messages.star", {"number": ONE}, READERS_OF_1 | {"returned": 403, "former": 403}),
     ("messages.delete", {"number": 9_999, "for": "me"}, statuses(404)),
     ("conversations.mark", {"read": ONE}, EVERYBODY_INSIDE),
     ("conversations.clear", {}, statuses(0, invited=204)),
@@ -308,7 +324,7 @@ def test_what_is_of_no_conversation(harness, role: str):
         expected = {401, 403} if role in SIGNED_OUT else {200, 201}
         assert response.status_code in expected, (operation, response.text)
         if operation == "messages.starred" and response.status_code == 200:
-            assert bool(response.json()["messages"]) == (SEES[role] is not None and ONE in SEES[role])
+            assert bool(response.json()["messages"]) == (role in INSIDE - {"returned", "joined later"})
         if response.status_code == 200 and operation.endswith("list"):
             ids = {one.get("id") or one["conversation"]["id"] for one in response.json()["conversations"]}
             assert (harness.here in ids) == (SEES[role] is not None), operation

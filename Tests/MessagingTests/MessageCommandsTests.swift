@@ -122,27 +122,59 @@ struct MessageCommandsTests {
         }
     }
 
-    @Test("who has come back changes nothing of what they wrote before")
-    func editingOfBefore() throws {
+    @Test("who has come back does nothing with what was written before they left")
+    func changesOfBefore() throws {
         let chat = Chat(people: 2)
         let id = try chat.group([1])
-        let sent = try chat.send("as it was", to: id, by: 1)
-        try chat.commands.leave(id, by: chat.people[1], in: chat.store)
+        let (commands, store, ben) = (chat.commands, chat.store, chat.people[1])
+        let number = try chat.send("as it was", to: id, by: 1).number
+        _ = try commands.star(number, in: id, isStarred: true, by: ben, store: store)
+        _ = try commands.pin(number, in: id, by: ben, store: store)
+        try commands.leave(id, by: ben, in: store)
         try chat.send("meanwhile", to: id, by: 0)
-        _ = try chat.commands.add([chat.people[1]], to: id, by: chat.people[0], in: chat.store)
-        for text in ["as it was", "something else"] {
-            #expect(
-                try problem {
-                    _ = try chat.commands.edit(
-                        sent.number, in: id, text: try MessageText(text), basedOn: nil, by: chat.people[1],
-                        store: chat.store)
-                } == .forbidden)
+        _ = try commands.add([ben], to: id, by: chat.people[0], in: store)
+        let elsewhere = try chat.group([1])
+        func outgoing(_ change: (inout OutgoingMessage) -> Void) throws -> OutgoingMessage {
+            var outgoing = OutgoingMessage(clientID: chat.newID(), text: try MessageText("x"), digest: [1])
+            change(&outgoing)
+            return outgoing
         }
-        #expect(
-            problem {
-                _ = try chat.commands.setLanguage(
-                    LanguageTag("es"), of: sent.number, in: id, by: chat.people[1], store: chat.store)
-            } == .forbidden)
+        let forward = OutgoingMessage(clientID: chat.newID(), forward: MessageReference(id, number), digest: [1])
+        let reply = try outgoing { $0.replyTo = number }
+        let inThread = try outgoing { $0.thread = number }
+        let later = store.now.adding(seconds: 60)
+        let same = try MessageText("as it was")
+        let other = try MessageText("something else")
+        let emoji = try ReactionEmoji("👍")
+        let spanish = try LanguageTag("es")
+        let changes: [(what: String, field: String?, change: () throws -> Void)] = [
+            ("edit", nil, { _ = try commands.edit(number, in: id, text: other, basedOn: nil, by: ben, store: store) }),
+            ("same", nil, { _ = try commands.edit(number, in: id, text: same, basedOn: nil, by: ben, store: store) }),
+            ("delete", nil, { _ = try commands.delete(number, in: id, by: ben, store: store) }),
+            ("language", nil, { _ = try commands.setLanguage(spanish, of: number, in: id, by: ben, store: store) }),
+            ("react", nil, { _ = try commands.react(with: emoji, to: number, in: id, by: ben, store: store) }),
+            ("unreact", nil, { _ = try commands.removeReaction(emoji, to: number, in: id, by: ben, store: store) }),
+            ("pin", nil, { _ = try commands.pin(number, in: id, by: ben, store: store) }),
+            ("unpin", nil, { _ = try commands.unpin(number, in: id, by: ben, store: store) }),
+            ("reply", "replyTo", { _ = try commands.send(reply, to: id, by: ben, in: store) }),
+            ("thread", "thread", { _ = try commands.send(inThread, to: id, by: ben, in: store) }),
+            ("later", "replyTo", { _ = try commands.schedule(reply, at: later, to: id, by: ben, in: store) }),
+            ("forward", "forward", { _ = try commands.send(forward, to: elsewhere, by: ben, in: store) }),
+        ]
+        let before = try chat.page(of: id, by: 0).messages
+        for (what, field, change) in changes {
+            do {
+                try change()
+                Issue.record("\(what) is not refused")
+            } catch let problem as Problem {
+                #expect(problem.kind == .forbidden && problem.field == field, "\(what): \(problem)")
+            }
+        }
+        #expect(try chat.page(of: id, by: 0).messages == before)
+        // What was noted may be taken back, and is not noted anew.
+        #expect(try !commands.star(number, in: id, isStarred: false, by: ben, store: store).isStarred)
+        #expect(problem { _ = try commands.star(number, in: id, isStarred: true, by: ben, store: store) } == .forbidden)
+        #expect(try commands.hide(number, in: id, by: ben, store: store).isHidden)
     }
 
     @Test("a reply is to what its author can see")

@@ -142,6 +142,15 @@ struct NoticeTests {
         var reply = OutgoingMessage(clientID: chat.newID(), text: text, digest: [1])
         reply.thread = 1
         #expect(problem { _ = try chat.commands.send(reply, to: id, by: user, in: chat.store) } == .conflict)
+        // Nor later.
+        let later = chat.store.now.adding(seconds: 60)
+        var answer = OutgoingMessage(clientID: chat.newID(), text: text, replyTo: 1, digest: [1])
+        for _ in 0..<2 {
+            #expect(
+                problem { _ = try chat.commands.schedule(answer, at: later, to: id, by: user, in: chat.store) }
+                    == .conflict)
+            (answer.replyTo, answer.thread) = (nil, 1)
+        }
         _ = try chat.commands.hide(1, in: id, by: user, store: chat.store)
         #expect(try notices(chat, id, by: 0) == [])
         #expect(try notices(chat, id, by: 1).count == 1)

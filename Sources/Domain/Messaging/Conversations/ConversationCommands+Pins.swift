@@ -32,6 +32,7 @@ extension ConversationCommands {
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> MemberConversation {
         var found = try get(id, by: user, for: .pin, in: store)
+        if found.pins.contains(number) { try found.checkIsOpen(number) }
         guard found.pins.contains(number), found.conversation.unpin(number, by: user) else { return found }
         found.conversation.version = found.conversation.change()
         try store.update(found.conversation)

@@ -11,7 +11,6 @@ extension ConversationCommands {
         guard message.author == user else {
             throw Problem(.forbidden, "Only its author may say in which language a message is.")
         }
-        try found.checkIsOpen(number)
         guard message.deletedAt == nil else { throw Problem(.conflict, "This message was deleted.") }
         guard message.words != nil else {
             throw Problem(

@@ -32,11 +32,7 @@ extension ConversationCommands {
         if let before = outgoing.afterClientID {
             _ = try number(of: .sent(before), in: id, field: "afterClientID", by: user, store: store)
         }
-        if let replied = outgoing.replyTo {
-            try Self.checkIsNoNotice(checkSeen(replied, "replyTo", found, user, store), "answered")
-        }
-        try checkThread(outgoing.thread, found, user, store)
-        if let revision = outgoing.draft { try Draft.check(revision, field: "draft") }
+        try checkNamed(by: outgoing, found, user, store)
         var conversation = found.conversation
         if accepting != nil { conversation.memberCount += 1 }
         let content = try content(of: outgoing, conversation, by: user, in: store)
@@ -99,7 +95,6 @@ extension ConversationCommands {
     ) throws -> SeenMessage {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else { throw Problem(.forbidden, "Only its author may edit a message.") }
-        try found.checkIsOpen(number)
         guard message.kind != .call else { throw Problem(.conflict, "A call cannot be edited.") }
         guard message.kind != .voice else { throw Problem(.conflict, "A voice message cannot be edited.") }
         try Self.checkIsNoNotice(message, "edited")
@@ -223,13 +218,27 @@ extension ConversationCommands {
         return (found, nil)
     }
 
-    @discardableResult
-    func checkSeen(
+    /// What a message names that is to be sent, now or later: what it replies to, its thread and its draft.
+    func checkNamed(
+        by outgoing: OutgoingMessage, _ found: MemberConversation, _ user: UserID, _ store: some MessagingStore
+    ) throws {
+        if let replied = outgoing.replyTo {
+            try Self.checkIsNoNotice(answered(replied, "replyTo", found, user, store), "answered")
+        }
+        try checkThread(outgoing.thread, found, user, store)
+        if let revision = outgoing.draft { try Draft.check(revision, field: "draft") }
+    }
+
+    /// A message that the user sees as it is now, to be answered.
+    ///
+    /// - Parameter field: of the request, which names the message.
+    func answered(
         _ number: Int64, _ field: String, _ found: MemberConversation, _ user: UserID, _ store: some MessagingStore
     ) throws -> Message {
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
             throw Problem.notFound("message", field: field)
         }
+        try found.checkIsOpen(number, field: field)
         return message
     }
 
@@ -248,6 +257,7 @@ extension ConversationCommands {
         return try store.members(of: conversation.id, after: nil, limit: 2).first { $0.user != user }?.user
     }
 
+    /// A message that a member changes for all, and sees as it is now.
     func change(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> (found: MemberConversation, message: Message) {
@@ -256,6 +266,7 @@ extension ConversationCommands {
         guard let message = try PageReader(found: found, user: user, store: store).stored(number) else {
             throw Problem.notFound("message", field: "number")
         }
+        try found.checkIsOpen(number)
         return (found, message)
     }
 }

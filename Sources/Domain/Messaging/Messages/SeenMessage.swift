@@ -96,10 +96,16 @@ extension MemberConversation {
         try PageReader(found: self, user: user, store: store).asSeen(message)
     }
 
-    /// - Throws: `forbidden` if the message is of a time before the user left.
-    func checkIsOpen(_ number: Int64) throws {
+    /// Nothing is done with a message of a time before the user left, for good or until they came back: others see it as it
+    /// is now, and the user as it was then. So it is neither changed, noted nor answered, nor sent on. What was done before may
+    /// be taken back that is the user's alone.
+    ///
+    /// - Parameter field: of the request, which names the message.
+    /// - Throws: `forbidden` of the field.
+    func checkIsOpen(_ number: Int64, field: String? = nil) throws {
         guard access.spans.span(of: number)?.until == nil else {
-            throw Problem(.forbidden, "You have left since this message was written: it stays as it was for you.")
+            throw Problem(
+                .forbidden, "You have left since this message was written: it stays as it was for you.", field: field)
         }
     }
 }

@@ -2,7 +2,7 @@ package import Model
 
 // What a reader notes on messages for themselves. Nobody else learns of it, and no version changes.
 extension ConversationCommands {
-    /// Stars a message, or takes the star away. Doing it twice changes nothing.
+    /// Stars a message, or takes the star away, also of one of a time before the user left. Doing it twice changes nothing.
     package func star(
         _ number: Int64, in id: ConversationID, isStarred: Bool, by user: UserID, store: some MessagingStore
     ) throws -> OwnMessage {
@@ -12,6 +12,7 @@ extension ConversationCommands {
         }
         var row = try ownRow(number, of: user, in: id, store)
         if isStarred, row.starredAt == nil {
+            try found.checkIsOpen(number)
             guard message.deletedAt == nil else { throw Problem(.conflict, "This message was deleted.") }
             row.starredAt = store.now
             try save(&row, of: user, in: store)

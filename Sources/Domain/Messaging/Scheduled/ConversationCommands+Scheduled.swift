@@ -42,9 +42,7 @@ extension ConversationCommands {
         let found = try get(id, by: user, for: .write, in: store)
         try checkActive(user, in: store)
         try checkAccepted(found, "send messages later")
-        if let replied = outgoing.replyTo { try checkSeen(replied, "replyTo", found, user, store) }
-        try checkThread(outgoing.thread, found, user, store)
-        if let revision = outgoing.draft { try Draft.check(revision, field: "draft") }
+        try checkNamed(by: outgoing, found, user, store)
         try checkScheduledCount(of: user, in: id, store)
         var scheduled = ScheduledMessage(
             conversation: id, author: user, clientID: outgoing.clientID, text: text.text, replyTo: outgoing.replyTo,

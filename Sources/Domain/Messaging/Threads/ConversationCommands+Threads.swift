@@ -27,14 +27,13 @@ package protocol ThreadStore {
 
 // Threads and forwarding.
 extension ConversationCommands {
-    /// - Throws: `not_found` or `invalid_request` of `thread`, unless the user sees the root, which is in no thread itself.
+    /// - Throws: `not_found`, `forbidden` or `invalid_request` of `thread`, unless the user sees the root as it is now, and it
+    ///   is in no thread itself.
     func checkThread(
         _ root: Int64?, _ found: MemberConversation, _ user: UserID, _ store: some MessagingStore
     ) throws {
         guard let root else { return }
-        guard let message = try PageReader(found: found, user: user, store: store).stored(root) else {
-            throw Problem.notFound("message", field: "thread")
-        }
+        let message = try answered(root, "thread", found, user, store)
         try Self.checkIsNoNotice(message, "the root of a thread")
         if let outer = message.thread {
             throw Problem.invalid("thread", "This message is in a thread itself: name its root, which is \(outer).")
@@ -55,12 +54,16 @@ extension ConversationCommands {
     func forwarded(
         _ source: MessageReference, by user: UserID, in store: some MessagingStore
     ) throws -> (text: MessageText, language: MessageLanguage?, author: UserID) {
-        let message: SeenMessage
+        let found: MemberConversation
         do {
-            message = try self.message(source.number, in: source.conversation, by: user, store: store)
+            found = try get(source.conversation, by: user, in: store)
         } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {
             throw Problem.notFound("message", field: "forward")
         }
+        guard let message = try PageReader(found: found, user: user, store: store).message(source.number) else {
+            throw Problem.notFound("message", field: "forward")
+        }
+        try found.checkIsOpen(source.number, field: "forward")
         guard message.kind == .text, let text = message.text else {
             throw Problem(
                 .conflict, "This message cannot be forwarded: only texts that are not deleted.", field: "forward")

@@ -106,6 +106,7 @@ extension ConversationCommands {
         let found = try get(id, by: user, for: .listen, in: store)
         guard found.member.state == .member else { throw Problem(.forbidden, "You are not in this conversation.") }
         let file = try voiceFile(number, in: id, by: user, store: store)
+        try found.checkIsOpen(number)
         if let known = try store.transcript(of: file), known.status != .failed { return known }
         guard try allowsTranscription(of: file, in: store) else {
             throw try consentProblem(

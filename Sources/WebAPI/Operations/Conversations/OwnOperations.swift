@@ -25,7 +25,8 @@ enum OwnOperations {
                 ? "Star a message for oneself. Starring twice changes nothing."
                 : "Take the star of a message away. Taking it away twice changes nothing.",
             parameters: [conversation, MessageOperations.number], responses: [.ok(.named("OwnResult"))],
-            problems: isStarred ? [.notFound, .conflict, .predecessorMissing] : [.notFound, .predecessorMissing]
+            problems: isStarred
+                ? [.notFound, .forbidden, .conflict, .predecessorMissing] : [.notFound, .predecessorMissing]
         ) { request in
             let named = try request.message()
             return .own(
