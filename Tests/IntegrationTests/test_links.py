@@ -52,6 +52,21 @@ def test_who_was_removed_needs_a_newer_link(server):
     assert ann.id in members_of(owner, here)
 
 
+def test_who_left_is_kept_out_by_a_removal(server):
+    owner, ann = server.users(2)
+    here = group(owner)
+    _, old = make_link(owner, here)
+    assert join(ann, old) == 201
+    assert ann.request("DELETE", f"/v1/conversations/{here}/members/me").status_code == 204
+    before = ann.get("/v1/inbox").json()["conversations"]
+    for _ in range(2):
+        assert owner.request("DELETE", f"/v1/conversations/{here}/members/{ann.id}").status_code == 204
+    assert join(ann, old) == 404 and ann.get(f"/v1/links/{old}").status_code == 404
+    assert ann.get("/v1/inbox").json()["conversations"] == before
+    _, new = make_link(owner, here)
+    assert join(ann, new) == 201
+
+
 def test_links_end_with_their_maker(server):
     owner, ann, ben = server.users(3)
     here = group(owner)

@@ -73,6 +73,46 @@ import Testing
         #expect(try join(chat, 1, by: 1))
     }
 
+    @Test("who left, or declined, is kept out by a removal, of which nobody is told", arguments: [false, true])
+    func keptOut(byServer: Bool) throws {
+        let chat = Chat(people: 3, notices: true)
+        let (store, commands) = (chat.store, chat.commands)
+        let id = try chat.group([1])
+        store.friends.remove([chat.people[0], chat.people[2]])
+        _ = try commands.add([chat.people[2]], to: id, by: chat.people[0], in: store)
+        try chat.send("seen", to: id, by: 0)
+        for person in 1...2 { try commands.leave(id, by: chat.people[person], in: store) }
+        _ = try link(chat, id, 1, by: 0)
+        func shown() throws -> [Member] {
+            try commands.members(of: id, after: nil, limit: 9, by: chat.people[0], in: store).members.map { member in
+                var shown = member
+                shown.removedAt = nil
+                return shown
+            }
+        }
+        let (before, messages) = (try shown(), try chat.page(of: id, by: 0).messages)
+        for person in 1...2 {
+            for _ in 0..<2 {
+                if byServer {
+                    try commands.removeByServer(chat.people[person], from: id, in: store)
+                } else {
+                    try commands.remove(chat.people[person], from: id, by: chat.people[0], in: store)
+                }
+            }
+            #expect(problem { try join(chat, 1, by: person) } == .notFound)
+        }
+        #expect(try shown() == before && chat.texts(id, by: 1) == ["seen"])
+        #expect(try chat.page(of: id, by: 0).messages == messages, "no notice")
+        // A newer one leads back, though nothing else has changed since.
+        _ = try link(chat, id, 2, by: 0)
+        #expect(try join(chat, 2, by: 1))
+        // Until they are removed once more, also who has not used it.
+        try commands.remove(chat.people[2], from: id, by: chat.people[0], in: store)
+        #expect(problem { try join(chat, 2, by: 2) } == .notFound)
+        _ = try link(chat, id, 3, by: 0)
+        #expect(try join(chat, 3, by: 2))
+    }
+
     @Test("who may make, see and remove them, and how many there are")
     func bounds() throws {
         var chat = Chat(people: 3)

@@ -146,7 +146,9 @@ package enum ServerConversationOperations {
         Operation(
             name: "server.members.remove", method: .delete,
             path: "/v1/server/conversations/{conversation}/members/{user}",
-            summary: "Remove a user from a group. Removing twice changes nothing.",
+            summary:
+                "Remove a user from a group. Links from before do not lead them back, nor who has left. Removing twice changes "
+                + "nothing.",
             access: .serverKey(.conversationsWrite), isRealtime: false,
             parameters: [
                 conversation,

@@ -1,8 +1,9 @@
 extension DatabaseSchema {
     /// Links by which people join groups, and what people have declined.
     ///
-    /// `members.invited_by` is NULL but for the invited; `removed` members were removed by somebody, and `silent` ones are
-    /// shown to others as invited. `declines.subject` is the id of a conversation or of who invited.
+    /// `members.invited_by` is NULL but for the invited; `removed` is the conversation's sequence when somebody removed a member
+    /// or kept them out, 1 if that was before it was stored, and 0 for nobody; `silent` ones are shown to others as invited.
+    /// `declines.subject` is the id of a conversation or of who invited.
     static let groupLinks: [Migration] = [
         Migration(
             42, "links of groups",

@@ -14,9 +14,9 @@ extension StoreTransaction {
         for row in one.order {
             switch row {
             case .member(let user):
-                // That a request was declined is told to nobody.
+                // That a request was declined is told to nobody, nor that somebody who has left is kept out.
                 guard subscriptions.includes(.conversationMember), let known = one.members[user],
-                    known.state != .left || conversation.kind != .direct
+                    known.version > one.sequence, known.state != .left || conversation.kind != .direct
                 else { continue }
                 let member = known.shown(in: conversation.kind)
                 let data = EventData.member(

@@ -157,7 +157,7 @@ extension StoreTransaction {
                 .id(conversation), .id(member.user), .text(member.role.rawValue), .text(member.state.rawValue),
                 .time(member.joinedAt), .integer(member.version),
                 .text(try member.conversationAtLeaving.map { try Self.formerConversation($0) }),
-                .id(member.invitedBy), .bool(member.isRemoved), .bool(member.isInvitationSilent),
+                .id(member.invitedBy), .integer(member.removedAt ?? 0), .bool(member.isInvitationSilent),
             ])
         touched.save(member, of: conversation)
         if member.state == .left, !touched.isSuspended { departures.append((conversation, member.user)) }
@@ -218,6 +218,15 @@ extension StoreTransaction {
         return conversation
     }
 
+    /// - Parameter removed: as it is stored: 0 for nobody, and 1, which no removal has, of one from before it was kept when.
+    private static func removedAt(_ removed: Int64, of member: Member) -> Int64? {
+        switch removed {
+        case 0: nil
+        case 1: member.version
+        default: removed
+        }
+    }
+
     static func formerConversation(_ conversation: Conversation) throws -> String {
         try json(FormerConversation(conversation))
     }
@@ -235,7 +244,7 @@ extension StoreTransaction {
                 try JSONDecoder().decode(FormerConversation.self, from: Data($0.utf8)).conversation()
             })
         member.invitedBy = try reader.idIfPresent()
-        member.isRemoved = try reader.bool()
+        member.removedAt = Self.removedAt(try reader.integer(), of: member)
         member.isInvitationSilent = try reader.bool()
         return member
     }

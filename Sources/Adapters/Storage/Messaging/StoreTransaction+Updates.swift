@@ -40,19 +40,20 @@ extension StoreTransaction {
                 unwritten, counter: movesEverybody ? counter : nil, activity: isSeen && hasNewMessages ? counter : nil)
         }
         try insertEvents(of: one, conversation)
+        // Who is not in it, and sees what they saw before, is told nothing: of an invitation that does not reach them, or that
+        // they are kept out.
+        let notified = one.members.values.filter { $0.state != .left || one.spans.contains($0.user) }.map(\.user)
         // What only its author sees moves their own row alone.
-        var moved = Set(one.members.values.filter { !$0.isInvitationSilent }.map(\.user)).union(one.spans).union(
-            one.own
-        )
-        .union(one.hiding)
-        .union(
-            isSeen
-                ? []
-                : one.messages.values.filter { $0.textVersion == $0.version || $0.isWithheld || $0.isTextWithheld }
-                    .map(\.author)
-        )
-        // A reaction of somebody who is blocked, too.
-        .union(isSeen ? [] : one.notes.filter { note in note.value.contains { one.messages[$0] != nil } }.map(\.key))
+        var moved = Set(notified).union(one.spans).union(one.own).union(one.hiding)
+            .union(
+                isSeen
+                    ? []
+                    : one.messages.values.filter { $0.textVersion == $0.version || $0.isWithheld || $0.isTextWithheld }
+                        .map(\.author)
+            )
+            // A reaction of somebody who is blocked, too.
+            .union(
+                isSeen ? [] : one.notes.filter { note in note.value.contains { one.messages[$0] != nil } }.map(\.key))
         if conversation.kind == .group {
             let deleted = one.messages.values.filter { $0.deletedAt != nil && $0.number <= one.lastNumber }
             moved.formUnion(try formerReaders(ofLast: Set(deleted.map(\.number)), in: id))
@@ -157,9 +158,10 @@ extension StoreTransaction {
                 guard let message = one.messages[number]?.asOf(now) else { continue }
                 rows += try self.rows(of: message, after: one, conversation)
             case .member(let user):
-                guard let member = one.members[user], member.state != .left || conversation.kind != .direct else {
-                    continue
-                }
+                // One without a new version is as others see it already.
+                guard let member = one.members[user], member.version > one.sequence,
+                    member.state != .left || conversation.kind != .direct
+                else { continue }
                 rows.append(ConversationRow(member.shown(in: conversation.kind), profile: try people([user]).first))
             }
         }

@@ -65,8 +65,9 @@ package struct Member: Hashable, Sendable {
     package var conversationAtLeaving: Conversation?
     /// Who invited, while the state is `invited`.
     package var invitedBy: UserID?
-    /// Was removed by somebody: links that were made before do not lead back.
-    package var isRemoved = false
+    /// The conversation's sequence when somebody removed them, or kept them out who had left before: links that were made
+    /// until then do not lead back.
+    package var removedAt: Int64?
     /// Has left or declined, and was invited again too soon: others see an invitation, of which this person is not told.
     package var isInvitationSilent = false
 

@@ -58,17 +58,33 @@ extension ConversationCommands {
         try remove(found.member, from: found.conversation, noting: Notice(.left), by: user, in: store)
     }
 
-    /// Removes somebody from a group. Removing twice changes nothing.
+    /// Removes somebody from a group, or keeps out who has left it. Removing twice changes nothing.
     package func remove(
         _ other: UserID, from id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws {
         if other == user { return try leave(id, by: user, in: store) }
-        var (found, member) = try get(id, other, by: user, in: store)
+        let (found, member) = try get(id, other, by: user, in: store)
         try found.access.check(.removeMember(member.role))
-        guard member.state != .left || member.isInvitationSilent else { return }
-        member.isRemoved = true
-        try remove(
-            member, from: found.conversation, noting: Notice(.removed, users: [other]), by: user, in: store)
+        try keepOut(member, of: found.conversation, noting: Notice(.removed, users: [other]), by: user, in: store)
+    }
+
+    /// Links that were made until now do not lead the member back. Of who has left nothing else changes, and nobody is told.
+    func keepOut(
+        _ member: Member, of conversation: Conversation, noting notice: Notice, by author: UserID,
+        in store: some MessagingStore
+    ) throws {
+        var (member, conversation) = (member, conversation)
+        guard member.state == .left, !member.isInvitationSilent else {
+            // As the removal counts it.
+            member.removedAt = conversation.sequence + 1
+            return try remove(member, from: conversation, noting: notice, by: author, in: store)
+        }
+        // Only if one would lead them back: that from now on has the new sequence.
+        let links = try store.groupLinks(of: conversation.id)
+        guard links.contains(where: { $0.sequence >= member.removedAt ?? 0 }) else { return }
+        member.removedAt = conversation.change()
+        try store.save(member, of: conversation.id)
+        try store.update(conversation)
     }
 
     /// Makes a member an administrator, or an administrator a member.
@@ -245,7 +261,7 @@ extension ConversationCommands {
             var member = Member(
                 user: user, role: .member, state: .left, joinedAt: store.now, version: conversation.sequence,
                 conversationAtLeaving: known?.conversationAtLeaving)
-            (member.isInvitationSilent, member.isRemoved) = (true, known?.isRemoved ?? false)
+            (member.isInvitationSilent, member.removedAt) = (true, known?.removedAt)
             return try store.save(member, of: conversation.id)
         }
         var member = Member(

@@ -55,18 +55,15 @@ extension ConversationCommands {
         return conversation
     }
 
-    /// Removes a user from a group. Removing twice changes nothing.
+    /// Removes a user from a group, or keeps out who has left it. Removing twice changes nothing.
     package func removeByServer(
         _ user: UserID, from id: ConversationID, in store: some MessagingStore
     ) throws {
         let conversation = try serverGroup(id, in: store)
         guard let member = try store.member(user, of: id) else { throw Problem.notFound("member", field: "user") }
-        guard member.state != .left || member.isInvitationSilent else { return }
-        var removed = member
-        removed.isRemoved = true
         var notice = Notice(.removed, users: [user])
         notice.isByServer = true
-        try remove(removed, from: conversation, noting: notice, by: user, in: store)
+        try keepOut(member, of: conversation, noting: notice, by: user, in: store)
     }
 
     /// Sets after how many seconds messages disappear that are sent from now on; with nil they stay.

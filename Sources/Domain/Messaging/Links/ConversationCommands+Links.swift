@@ -74,7 +74,7 @@ extension ConversationCommands {
         let member = try store.member(user, of: conversation.id)
         if member?.state == .member { return (link, conversation) }
         guard !link.isUsedUp else { return nil }
-        if let member, member.isRemoved, link.sequence < member.version { return nil }
+        if let removedAt = member?.removedAt, link.sequence < removedAt { return nil }
         return (link, conversation)
     }
 

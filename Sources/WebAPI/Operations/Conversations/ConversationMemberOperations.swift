@@ -107,8 +107,8 @@ enum ConversationMemberOperations {
         Operation(
             name: "members.remove", method: .delete, path: "/v1/conversations/{conversation}/members/{user}",
             summary:
-                "Remove somebody from a group: they keep what they have seen and hear nothing more. Removing twice changes "
-                + "nothing.",
+                "Remove somebody from a group: they keep what they have seen and hear nothing more. Links from before do not "
+                + "lead them back; so who has left is kept out too, and not told. Removing twice changes nothing.",
             parameters: [conversation, user], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let user = try request.requirePrincipal().user
