@@ -48,7 +48,14 @@ final class InMemoryMessagingStore: MessagingStore {
     func insert(_ conversation: Conversation, pair: ConversationPair?) {
         rows[conversation.id] = Row(conversation: conversation, pair: pair)
     }
-    func update(_ conversation: Conversation) { rows[conversation.id]?.conversation = conversation }
+    func update(_ conversation: Conversation) {
+        rows[conversation.id]?.conversation = conversation
+        guard conversation.hasEnded else { return }
+        for (user, member) in rows[conversation.id]?.members ?? [:] where member.state == .invited {
+            rows[conversation.id]?.members[user]?.state = .left
+            rows[conversation.id]?.members[user]?.invitedBy = nil
+        }
+    }
     func conversationCount(of user: UserID) -> Int { rows.values.count { $0.members[user] != nil } }
 
     func conversations(of user: UserID, after id: ConversationID?, limit: Int) -> [ConversationID] {

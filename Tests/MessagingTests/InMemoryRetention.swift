@@ -18,7 +18,12 @@ extension InMemoryMessagingStore: RetentionStore {
             let days = conversation.settings.keepDays
             return days > 0 && since.adding(seconds: Int64(days) * 86_400) < now
         }.map(\.0.id)
-        return Array((old + due.filter { !old.contains($0) }).prefix(limit))
+        let ended = all.filter { conversation, since in
+            guard let end = conversation.endedAt else { return false }
+            return end < MessageRetention.endedBefore(now) && MessageRetention.endedBefore(since) < end
+        }.map(\.0.id)
+        var known: Set<ConversationID> = []
+        return Array((old + due + ended).filter { known.insert($0).inserted }.prefix(limit))
     }
 
     func sentTimes(

@@ -1,3 +1,4 @@
+import Languages
 import Model
 import Testing
 
@@ -105,6 +106,78 @@ import Testing
         #expect(chat.store.rows[id]?.messages[2]?.digest == [])
         // The stream tells it as a deletion.
         #expect(chat.store.message(1, in: id)?.version == chat.store.message(1, in: id)?.textVersion)
+    }
+
+    @Test("a group that everybody has left ends at once, and is erased after a week")
+    func ended() throws {
+        let chat = Chat(people: 4, areFriends: false)
+        let (store, commands) = (chat.store, chat.commands)
+        let id = try chat.group([1], name: "Secret")
+        _ = try commands.accept(id, by: chat.people[1], in: store)
+        _ = try commands.add([chat.people[2]], to: id, by: chat.people[0], in: store)
+        _ = try commands.makeLink(
+            to: id, linkID: chat.newID(), hash: [1], expiresAt: nil, maxUses: nil, by: chat.people[0], in: store)
+        for number in 1...5 { try chat.send("text \(number)", to: id, by: number % 2) }
+        try commands.leave(id, by: chat.people[0], in: store)
+        #expect(try erase(chat) == 0 && chat.texts(id, by: 1).count == 5, "somebody is in it")
+        try commands.leave(id, by: chat.people[1], in: store)
+        #expect(problem { _ = try commands.get(id, by: chat.people[2], in: store) } == .notFound)
+        #expect(problem { _ = try commands.accept(id, by: chat.people[2], in: store) } == .notFound)
+        #expect(problem { _ = try commands.join(byLink: [1], by: chat.people[3], in: store) } == .notFound)
+        try store.setGlossary([GlossaryEntry(source: "disk", target: "", language: LanguageTag("en"))], of: id)
+        pass(7, in: chat)
+        #expect(try erase(chat) == 0)
+        // Who has left sees it until it is erased, as a deletion.
+        #expect(try chat.texts(id, by: 0).first == "text 1" && store.conversation(id)?.name == "Secret")
+        store.now = store.now.adding(seconds: 1)
+        #expect(try erase(chat, limit: 2) == 5)
+        #expect(try chat.texts(id, by: 0) == Array(repeating: "", count: 5))
+        #expect(store.conversation(id)?.name == nil && store.rows[id]?.messages[3]?.digest == [])
+        #expect(store.glossary(of: id).isEmpty)
+        #expect(try erase(chat) == 0)
+        // It goes on without all that.
+        _ = try commands.addByServer([chat.people[3]], to: id, in: store)
+        try chat.send("new", to: id, by: 3)
+        pass(30, in: chat)
+        #expect(try erase(chat) == 0 && chat.texts(id, by: 3) == ["new"])
+    }
+
+    @Test("a group to which a server key adds somebody before goes on as it was, and has an owner")
+    func revived() throws {
+        let chat = Chat(people: 4, areFriends: false)
+        let (store, commands) = (chat.store, chat.commands)
+        let id = try chat.group([1], name: "Team")
+        try chat.send("one", to: id, by: 0)
+        try commands.removeByServer(chat.people[0], from: id, in: store)
+        pass(7, in: chat)
+        _ = try commands.addByServer([chat.people[2], chat.people[3]], to: id, in: store)
+        let roles = chat.people.map { store.member($0, of: id)?.role }
+        #expect(roles == [.member, .member, .owner, .member])
+        #expect(store.conversation(id)?.name == "Team" && store.conversation(id)?.memberCount == 2)
+        // The invitation of before stays ended.
+        #expect(problem { _ = try commands.accept(id, by: chat.people[1], in: store) } == .notFound)
+        pass(30, in: chat)
+        #expect(try erase(chat) == 0 && store.rows[id]?.messages[1]?.message.text == "one")
+        // The week begins when the last one goes.
+        for person in 2...3 { try commands.removeByServer(chat.people[person], from: id, in: store) }
+        pass(6, in: chat)
+        #expect(try erase(chat) == 0)
+        pass(2, in: chat)
+        #expect(try erase(chat) == 1)
+    }
+
+    @Test("a group that was erased for its age ends all the same, and one that nobody wrote in loses its name")
+    func endedEmpty() throws {
+        let chat = Chat(people: 1)
+        let (store, commands) = (chat.store, chat.commands)
+        let (old, empty) = (try chat.group([], name: "Old"), try chat.group([], name: "Empty"))
+        try chat.send("one", to: old, by: 0)
+        for id in [old, empty] { try commands.leave(id, by: chat.people[0], in: store) }
+        pass(5, in: chat)
+        #expect(try erase(chat, keepDays: 3) == 1 && store.conversation(old)?.name == "Old")
+        pass(3, in: chat)
+        #expect(try erase(chat, limit: 1) == 0)
+        #expect([old, empty].allSatisfy { store.conversation($0)?.name == nil })
     }
 
     @Test("a group that sets fewer days later has what is older erased")

@@ -210,6 +210,32 @@ struct StoredConversationTests {
         both.same("linked") { try commands.linked(hash: hash, by: other, in: $0)?.link }
     }
 
+    @Test("a change of role moves a row of the inbox, and does not bring it up")
+    func roles() async throws {
+        let store = try await scratch()
+        let commands = Self.commands
+        let (ann, ben) = (UserID.make(at: Timestamp(milliseconds: 1)), UserID.make(at: Timestamp(milliseconds: 2)))
+        let id = try await store.write { store in
+            for user in [ann, ben] {
+                _ = try store.insert(UserRecord(id: user, displayName: "Somebody", createdAt: store.now))
+            }
+            let made = try commands.createServerGroup(
+                name: nil, members: [ann, ben], id: .make(at: store.now), in: store)
+            let outgoing = OutgoingMessage(clientID: .make(at: store.now), text: try MessageText("hello"), digest: [1])
+            _ = try commands.send(outgoing, to: made.id, by: ann, in: store)
+            return made.id
+        }.value
+        func entry() async throws -> InboxEntry? { try await store.read { try $0.inboxEntry(of: ben, for: id) } }
+        let before = try #require(try await entry())
+        _ = try await store.write { try commands.change(role: .admin, of: ben, in: id, by: ann, store: $0) }
+        let changed = try #require(try await entry())
+        #expect(changed.activity == before.activity && changed.counter > before.counter)
+        _ = try await store.write { try commands.handOver(id, to: ben, by: ann, in: $0) }
+        _ = try await store.write { try commands.leave(id, by: ben, in: $0) }
+        let left = try #require(try await entry())
+        #expect(left.state == .left && left.activity > before.activity)
+    }
+
     @Test("a deleted user's texts are in no row, and the groups have owners")
     func erasure() async throws {
         let store = try await scratch()

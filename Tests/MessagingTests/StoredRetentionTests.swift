@@ -122,6 +122,71 @@ struct StoredRetentionTests {
         #expect(try await scratch.count("SELECT 1 FROM messages WHERE conversation_id = ?1", [.id(id)]) == 0)
     }
 
+    @Test("the last one out takes the invitations back at once, and leaves no text for long")
+    func ended() async throws {
+        let scratch = try await Scratch()
+        let (ann, ben) = (try await scratch.user(), try await scratch.user())
+        let id = try await scratch.write { store, commands in
+            try commands.createGroup(
+                name: "Secret", members: [ben], id: .make(at: store.now), by: ann, in: store
+            ).conversation.id
+        }
+        for number in 1...9 { try await scratch.send("secret \(number)", to: id, by: ann) }
+        #expect(try await scratch.erase(keepDays: 0) == 0)
+        scratch.published.update { $0 = [] }
+        try await scratch.write { try $1.leave(id, by: ann, in: $0) }
+        #expect(scratch.published.value.contains { $0.moved.contains(ben) }, "the invitation is gone")
+        #expect(try await scratch.count("SELECT 1 FROM members WHERE state <> 'left'") == 0)
+        scratch.pass(days: 7)
+        #expect(try await scratch.erase(keepDays: 0) == 0)
+        #expect(try await scratch.count("SELECT 1 FROM messages WHERE text LIKE 'secret%'") == 9)
+        scratch.pass(days: 1)
+        #expect(try await scratch.erase(keepDays: 0) == 9)
+        #expect(try await scratch.count("SELECT 1 FROM messages WHERE text IS NOT NULL OR LENGTH(digest) > 0") == 0)
+        #expect(try await scratch.count("SELECT 1 FROM conversations WHERE name IS NOT NULL") == 0)
+        #expect(try await scratch.erase(keepDays: 0) == 0)
+        #expect(
+            try await scratch.count(
+                "SELECT 1 FROM conversations INDEXED BY conversations_ended WHERE ended_at IS NOT NULL AND kept_since < ended_at + 604800000"
+            ) == 0)
+        // A server key may go on with it, and what is written then stays.
+        try await scratch.write { _ = try $1.addByServer([ben], to: id, in: $0) }
+        try await scratch.send("new", to: id, by: ben)
+        scratch.pass(days: 30)
+        #expect(try await scratch.erase(keepDays: 0) == 0)
+        #expect(try await scratch.count("SELECT 1 FROM messages WHERE text = 'new'") == 1)
+    }
+
+    @Test("groups that had ended before it was kept when are those without members, and not those of imports")
+    func endedBefore() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        _ = try await database.migrate(DatabaseSchema.migrations.filter { $0.number < 63 }, at: Self.start)
+        let ids = (0..<4).map { ConversationID.make(at: Self.start.adding(seconds: $0)) }
+        try await database.submit { sql in
+            for (index, (kind, count)) in [("group", 0), ("group", 1), ("group", 0), ("direct", 0)].enumerated() {
+                try sql.execute(
+                    """
+                    INSERT INTO conversations (
+                        id, kind, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds,
+                        who_renames, version)
+                    VALUES (?1, ?2, 1, 0, 5, 1, ?3, 'members', 'members', 'members', 1)
+                    """, [.id(ids[index]), .text(kind), .integer(count)])
+                guard index != 2 else { continue }
+                try sql.execute(
+                    """
+                    INSERT INTO members (conversation_id, user_id, role, state, joined_at, version)
+                    VALUES (?1, ?2, 'member', ?3, 1, 1)
+                    """,
+                    [.id(ids[index]), .id(UserID.make(at: Self.start)), .text(count == 0 ? "left" : "member")])
+            }
+        }
+        let store = Store(database: database, clock: { Self.start }, publish: { _ in })
+        try await store.prepare()
+        let ended = try await store.read { store in try ids.map { try store.conversation($0)?.endedAt } }
+        #expect(ended == [Timestamp(milliseconds: 5), nil, nil, nil])
+    }
+
     @Test("a long text is a transaction of its own")
     func longTexts() async throws {
         let scratch = try await Scratch()
@@ -153,9 +218,15 @@ struct StoredRetentionTests {
                 SELECT id FROM conversations c WHERE keep_days > 0 AND (kept_since + keep_days * 86400000) < 5
                 ORDER BY (kept_since + keep_days * 86400000) LIMIT 5
                 """,
+                """
+                SELECT id FROM conversations
+                WHERE ended_at IS NOT NULL AND kept_since < ended_at + 604800000 AND ended_at < 5
+                ORDER BY ended_at LIMIT 5
+                """,
             ].map { try store.sql.query("EXPLAIN QUERY PLAN " + $0).map { try $0.text(3) }.joined(separator: "\n") }
         }
         #expect(plan[0].contains("conversations_kept") && plan[1].contains("conversations_due"), "\(plan)")
+        #expect(plan[2].contains("conversations_ended"), "\(plan)")
         #expect(plan.allSatisfy { $0.contains("SEARCH") && !$0.contains("TEMP B-TREE") }, "\(plan)")
     }
 }

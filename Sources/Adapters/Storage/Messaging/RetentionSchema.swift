@@ -18,4 +18,25 @@ extension DatabaseSchema {
                 """,
             ])
     ]
+
+    /// `conversations.ended_at` is when the last member left a group, of before as far as its messages tell. Seven days later
+    /// it is erased, and `kept_since` is then: `conversations_ended` has those that are not.
+    static let endedGroups: [Migration] = [
+        Migration(
+            63, "groups that everybody has left",
+            [
+                "ALTER TABLE conversations ADD COLUMN ended_at BIGINT",
+                """
+                UPDATE conversations SET ended_at = last_sent_at
+                WHERE kind = 'group' AND member_count <= 0
+                    AND EXISTS (SELECT 1 FROM members m WHERE m.conversation_id = conversations.id)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM members m WHERE m.conversation_id = conversations.id AND m.state = 'member')
+                """,
+                """
+                CREATE INDEX conversations_ended ON conversations (ended_at)
+                WHERE ended_at IS NOT NULL AND kept_since < ended_at + 604800000
+                """,
+            ])
+    ]
 }

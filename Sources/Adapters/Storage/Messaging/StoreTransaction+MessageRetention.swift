@@ -22,9 +22,15 @@ extension StoreTransaction: RetentionStore {
             ORDER BY (kept_since + keep_days * 86400000) LIMIT ?2
             """, [.time(now), .integer(limit)]
         ).map { try $0.id(0) as ConversationID }
-        guard let old, !old.isEmpty else { return due }
-        let known = Set(old)
-        return Array((old + due.filter { !known.contains($0) }).prefix(limit))
+        let ended = try sql.query(
+            """
+            SELECT id FROM conversations
+            WHERE ended_at IS NOT NULL AND kept_since < ended_at + 604800000 AND ended_at < ?1
+            ORDER BY ended_at LIMIT ?2
+            """, [.time(MessageRetention.endedBefore(now)), .integer(limit)]
+        ).map { try $0.id(0) as ConversationID }
+        var known: Set<ConversationID> = []
+        return Array(((old ?? []) + due + ended).filter { known.insert($0).inserted }.prefix(limit))
     }
 
     package func retentionMark(of conversation: ConversationID) throws -> RetentionMark {

@@ -59,14 +59,18 @@ extension StoreTransaction {
             moved.formUnion(try formerReaders(ofLast: Set(deleted.map(\.number)), in: id))
         }
         for user in moved.sorted(by: { $0.text < $1.text }) {
-            let isActivity = one.members[user] != nil || hasNewMessages && !isSeen
+            // A change of role is no activity.
+            let isMoving = one.members[user].map { $0.state == .invited || one.spans.contains(user) } ?? false
+            let isActivity = isMoving || hasNewMessages && !isSeen
             try sql.execute(
                 """
                 UPDATE members SET counter = ?3, activity = COALESCE(?4, activity)
                 WHERE conversation_id = ?1 AND user_id = ?2
                 """, [.id(id), .id(user), .integer(counter), .integer(isActivity ? counter : nil)])
         }
-        if one.unwritten != nil, one.hasNewInvitation(conversation) {
+        if one.unwritten != nil, conversation.hasEnded {
+            moved.formUnion(try endInvitations(to: id, counter: counter))
+        } else if one.unwritten != nil, one.hasNewInvitation(conversation) {
             moved.formUnion(try moveInvited(to: id, counter: counter))
         }
         let after = one.unwritten == nil ? conversation.sequence : one.sequence
@@ -96,6 +100,16 @@ extension StoreTransaction {
         try sql.query(
             "UPDATE members SET counter = ?2 WHERE conversation_id = ?1 AND state = 'invited' RETURNING user_id",
             [.id(id), .integer(counter)]
+        ).map { try $0.id(0) }
+    }
+
+    /// Nobody is left to whom they were invited: it is gone from their lists.
+    private func endInvitations(to id: ConversationID, counter: Int64) throws -> [UserID] {
+        try sql.query(
+            """
+            UPDATE members SET state = 'left', invited_by = NULL, counter = ?2
+            WHERE conversation_id = ?1 AND state = 'invited' RETURNING user_id
+            """, [.id(id), .integer(counter)]
         ).map { try $0.id(0) }
     }
 

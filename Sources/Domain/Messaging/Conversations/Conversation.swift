@@ -26,6 +26,8 @@ package struct Conversation: Hashable, Sendable {
     package var pins: [PinnedMessage] = []
     /// The call that is on, unless it is withheld from one of two people.
     package var liveCall: LiveCall?
+    /// When the last member left a group. Only a server key adds somebody then; what was written is erased some days later.
+    package var endedAt: Timestamp?
     /// The sequence of the last change of what is above, but for `lastNumber`, `lastSentAt` and `sequence`.
     package var version: Int64
 
@@ -51,6 +53,11 @@ package struct Conversation: Hashable, Sendable {
         sequence += 1
         return sequence
     }
+}
+
+extension Conversation {
+    /// Whether everybody has left a group.
+    package var hasEnded: Bool { endedAt != nil }
 }
 
 /// Somebody in a conversation, as all of its members see it. Who left stays, so that lists that were held are corrected.

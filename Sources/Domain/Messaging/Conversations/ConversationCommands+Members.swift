@@ -212,11 +212,16 @@ extension ConversationCommands {
         try note(notice, by: user, in: &conversation, store: store)
     }
 
-    /// Who has declined to be written to has changed their mind, or the two are friends now.
-    func admit(_ user: UserID, to conversation: inout Conversation, in store: some MessagingStore) throws {
+    /// Who has declined to be written to has changed their mind, or the two are friends now, or somebody joins a group by a link
+    /// or a server key.
+    func admit(
+        _ user: UserID, as role: MemberRole = .member, to conversation: inout Conversation,
+        in store: some MessagingStore
+    ) throws {
         conversation.memberCount += 1
+        conversation.endedAt = nil
         conversation.version = conversation.change()
-        try enter(user, .member, .member, conversation, in: store)
+        try enter(user, role, .member, conversation, in: store)
         try store.update(conversation)
     }
 
@@ -301,6 +306,10 @@ extension ConversationCommands {
             if notice != nil, let author {
                 try note(Notice(.owner, users: [next.user]), by: author, in: &conversation, store: store)
             }
+        }
+        // What was written is erased later, in parts: see `eraseOldMessages`.
+        if wasMember, conversation.memberCount <= 0, try store.nextOwner(of: conversation.id) == nil {
+            conversation.endedAt = store.now
         }
         try store.update(conversation)
         if wasMember { try endLinks(of: conversation, in: store) }

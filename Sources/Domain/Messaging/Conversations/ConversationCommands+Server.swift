@@ -40,7 +40,8 @@ extension ConversationCommands {
         return (known, false)
     }
 
-    /// Adds users to a group, who are in it at once. Who is in it already stays as they are.
+    /// Adds users to a group, who are in it at once. Who is in it already stays as they are. The first in a group that
+    /// everybody has left is its owner.
     package func addByServer(
         _ users: [UserID], to id: ConversationID, in store: some MessagingStore
     ) throws -> Conversation {
@@ -136,7 +137,7 @@ extension ConversationCommands {
             guard count <= limits.members else {
                 throw Problem(.conflict, "A group has at most \(limits.members) members.", field: "members")
             }
-            try admit(user, to: &conversation, in: store)
+            try admit(user, as: conversation.hasEnded ? .owner : .member, to: &conversation, in: store)
             entered.append(user)
         }
         try store.update(conversation)

@@ -41,9 +41,11 @@ package struct ConversationCommands: Sendable {
     func get(
         _ id: ConversationID, by user: UserID, for action: ConversationAction, in store: some MessagingStore
     ) throws -> MemberConversation {
-        guard var conversation = try store.conversation(id), let member = try store.member(user, of: id) else {
+        guard var conversation = try store.conversation(id), var member = try store.member(user, of: id) else {
             throw Problem.notFound("conversation", field: "conversation")
         }
+        // There is nobody left to whom they were invited.
+        if conversation.hasEnded, member.state == .invited { (member.state, member.invitedBy) = (.left, nil) }
         // Nothing is written by who left: what they have is what was.
         if member.state == .left, let former = member.conversationAtLeaving { conversation = former }
         let access = ConversationAccess(

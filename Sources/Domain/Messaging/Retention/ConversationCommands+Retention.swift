@@ -7,15 +7,16 @@ package struct RetentionStep: Hashable, Sendable {
     package var hasMore = false
 }
 
-// Messages that are older than they may be.
+// Messages that are older than they may be, and those of groups that everybody has left.
 extension ConversationCommands {
     /// Whether there may be messages to erase.
     package func hasOldMessages(keepDays: Int, in store: some MessagingStore & RetentionStore) throws -> Bool {
         try !store.conversationsWithOldMessages(before: Self.time(keepDays, store), limit: 1).isEmpty
     }
 
-    /// Erases messages that are older than they may be, for all, with everything that was made of them. Their numbers stay, as
-    /// those of deleted messages do: what refers to a number goes on, and streams tell it as a deletion.
+    /// Erases messages that are older than they may be, and all of groups that everybody left days ago, for all, with everything
+    /// that was made of them. Their numbers stay, as those of deleted messages do: what refers to a number goes on, and streams
+    /// tell it as a deletion.
     ///
     /// - Parameters:
     ///   - keepDays: those of the server; 0 for ever.
@@ -35,9 +36,9 @@ extension ConversationCommands {
         in store: some MessagingStore & RetentionStore
     ) throws {
         guard var conversation = try store.conversation(id),
-            let days = MessageRetention.days(server: keepDays, group: conversation.settings.keepDays)
+            let time = MessageRetention.time(before: store.now, server: keepDays, of: conversation)
         else { return }
-        let time = MessageRetention.time(days, before: store.now)
+        if MessageRetention.isOver(conversation, at: store.now) { try eraseWords(of: &conversation, in: store) }
         var mark = try store.retentionMark(of: id)
         let limit = budget.messages
         let messages = try store.sentTimes(in: id, after: mark.erasedTo, limit: limit)
@@ -59,6 +60,15 @@ extension ConversationCommands {
             budget.messages -= 1
         }
         try store.save(mark, of: id)
+    }
+
+    /// What a group has besides messages.
+    private func eraseWords(of conversation: inout Conversation, in store: some MessagingStore) throws {
+        try store.setGlossary([], of: conversation.id)
+        guard conversation.name != nil else { return }
+        conversation.name = nil
+        conversation.version = conversation.change()
+        try store.update(conversation)
     }
 
     private static func time(_ keepDays: Int, _ store: some MessagingStore) -> Timestamp? {
