@@ -110,6 +110,63 @@ def test_declining_is_silent(server):
     assert texts(ben, here) == ["hi", "oh"]
 
 
+def test_who_has_declined_is_notified_of_nothing_more(server):
+    ann, ben, cleo = server.users(3)
+    here = direct(ann, ben)
+    assert send(ann, here, "may I?").status_code == 201
+
+    async def run() -> None:
+        endpoint = Endpoint(server.realtime_url, ben.id, ben.token)
+        await endpoint.open()
+        try:
+            name = f"inbox:{ben.id}"
+            await endpoint.listen(name)
+
+            def rows() -> list[dict[str, Any]]:
+                return [row for row in endpoint.streams[name].rows if row["id"] == here]
+
+            # His members are known from now on.
+            assert send(ann, here, "please").status_code == 201
+            await endpoint.until("the second message", rows)
+            assert ben.post(f"/v1/conversations/{here}/members/me/decline").status_code == 204
+            await endpoint.until("that it is gone", lambda: rows()[-1].get("gone"))
+            before = len(rows())
+            assert send(ann, here, "why?").status_code == 201
+            # What comes later has come.
+            there = direct(cleo, ben)
+            assert send(cleo, there, "hello").status_code == 201
+            await endpoint.until("the other", lambda: any(row["id"] == there for row in endpoint.streams[name].rows))
+            assert len(rows()) == before, rows()
+        finally:
+            await endpoint.close()
+
+    asyncio.run(run())
+
+
+def test_a_request_is_not_changed_before_it_is_accepted(server):
+    ann, ben = server.users(2)
+    here = direct(ann, ben)
+    path = f"/v1/conversations/{here}"
+    sent = send(ann, here, "may I?").json()["message"]
+    edit = {"text": "read more", "textVersion": sent["textVersion"]}
+    assert ann.request("PATCH", f"{path}/messages/1", edit).status_code == 403
+    assert ann.request("PATCH", path, {"disappearAfter": 60}).status_code == 403
+    assert texts(ben, here) == ["may I?"]
+    assert ben.post(f"{path}/members/me/accept").status_code == 200
+    assert ann.request("PATCH", f"{path}/messages/1", edit).status_code == 200
+
+
+def test_a_friend_answers_a_request_that_waited(server):
+    ann, ben = server.users(2)
+    here = direct(ann, ben)
+    assert send(ann, here, "may I?").status_code == 201
+    assert send(ben, here, "yes").status_code == 403
+    befriend(ben, ann)
+    assert ben.get(f"/v1/conversations/{here}").json()["membership"]["state"] == "member"
+    assert send(ben, here, "of course").status_code == 201
+    assert texts(ann, here) == ["may I?", "of course"]
+
+
 def test_friends_need_no_request(server):
     ann, ben = server.users(2)
     here = direct(ann, ben)
@@ -135,6 +192,22 @@ def test_an_invitation_shows_nothing_until_it_is_accepted(server):
     send(ann, here, "after")
     assert texts(ben, here) == ["after"]
     assert members_of(ann, here) == {ann.id: "owner", ben.id: "member"}
+
+
+def test_who_is_invited_back_keeps_what_was_seen(server):
+    ann, ben = server.users(2)
+    here = group(ann, [ben])
+    path = f"/v1/conversations/{here}"
+    assert ben.post(f"{path}/members/me/accept").status_code == 200
+    send(ann, here, "seen")
+    assert ben.request("DELETE", f"{path}/members/me").status_code == 204
+    before = ben.get(f"{path}/messages").json()
+    send(ann, here, "unseen")
+    assert ann.post(f"{path}/members", {"members": [ben.id]}).status_code == 200
+    assert ben.get(path).json()["membership"]["state"] == "invited"
+    assert ben.get(f"{path}/messages").json() == before and texts(ben, here) == ["seen"]
+    found = ben.get("/v1/search", params={"query": "seen"}).json()["results"]
+    assert [one["message"]["text"] for one in found] == ["seen"]
 
 
 def test_who_leaves_keeps_what_was_seen(server):

@@ -71,7 +71,7 @@ def test_who_hides_is_never_there(server):
 
 def test_others_see_nobody_until_they_share_something(server):
     """A stranger, one whose request waits or was declined, and the blocked get the same."""
-    ann, ben, cleo = server.users(3)
+    ann, ben = server.users(2)
     watcher, snapshot = watch(server, ann, ben)
     assert snapshot == {"online": False}
     direct(ann, ben)
@@ -79,6 +79,18 @@ def test_others_see_nobody_until_they_share_something(server):
         client.hello(ben)
         says_nothing(watcher)
         assert watch(server, ann, ben)[1] == {"online": False}
+        befriend(ann, ben)
+        assert next_event(watcher) == {"online": True}
+        # That has accepted the request: they share a conversation, whether they are friends or not.
+        assert ben.request("DELETE", f"/v1/friends/{ann.id}").status_code == 204
+        says_nothing(watcher)
+
+
+def test_others_see_whom_they_share_something_with(server):
+    ann, ben, cleo = server.users(3)
+    watcher, _ = watch(server, ann, ben)
+    with RawSocket(server.port) as client:
+        client.hello(ben)
         befriend(ann, ben)
         assert next_event(watcher) == {"online": True}
         assert ben.request("DELETE", f"/v1/friends/{ann.id}").status_code == 204

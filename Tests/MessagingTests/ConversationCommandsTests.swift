@@ -1,3 +1,4 @@
+import Languages
 import Model
 import Testing
 
@@ -41,6 +42,95 @@ struct ConversationCommandsTests {
         try chat.send("yes", to: id, by: 1)
         try chat.send("4", to: id, by: 0)
         #expect(try chat.texts(id, by: 0) == ["1", "2", "3", "yes", "4"])
+    }
+
+    @Test("a request is three messages, however they are changed, whether it waits, was declined or is blocked")
+    func changesOfRequest() throws {
+        for standing in ["waits", "declined", "blocked"] {
+            let chat = Chat(people: 2, areFriends: false)
+            let (store, commands, ann) = (chat.store, chat.commands, chat.people[0])
+            if standing == "blocked" { store.blocks.insert(chat.people) }
+            let id = try chat.direct(0, 1)
+            let sent = try chat.send("may I?", to: id, by: 0)
+            if standing == "declined" { try commands.decline(id, by: chat.people[1], in: store) }
+            let before = store.conversation(id)
+            let text = try MessageText("more and more")
+            #expect(
+                problem {
+                    _ = try commands.edit(1, in: id, text: text, basedOn: sent.textVersion, by: ann, store: store)
+                } == .forbidden, "\(standing)")
+            #expect(
+                problem { _ = try commands.setLanguage(LanguageTag("es"), of: 1, in: id, by: ann, store: store) }
+                    == .forbidden, "\(standing)")
+            #expect(
+                problem { _ = try commands.change(id, disappearAfter: 60, by: ann, in: store) } == .forbidden,
+                "\(standing)")
+            #expect(store.conversation(id) == before)
+            // What was written may be taken back, and counts all the same.
+            _ = try commands.delete(1, in: id, by: ann, store: store)
+            for number in 2...3 { try chat.send("\(number)", to: id, by: 0) }
+            #expect(problem { try chat.send("4", to: id, by: 0) } == .forbidden, "\(standing)")
+        }
+    }
+
+    @Test("a request that waits is accepted when the two become friends, and one that was declined is not")
+    func friendship() throws {
+        for declines in [false, true] {
+            let chat = Chat(people: 2, areFriends: false)
+            let (store, commands, ben) = (chat.store, chat.commands, chat.people[1])
+            try commands.acceptRequest(between: ben, and: chat.people[0], in: store)
+            let id = try chat.direct(0, 1)
+            try chat.send("may I?", to: id, by: 0)
+            if declines { try commands.decline(id, by: ben, in: store) }
+            store.friends.insert(Set(chat.people))
+            for _ in 0..<2 { try commands.acceptRequest(between: ben, and: chat.people[0], in: store) }
+            #expect(store.member(ben, of: id)?.state == (declines ? .left : .member))
+            #expect(store.conversation(id)?.memberCount == (declines ? 1 : 2))
+            guard !declines else { continue }
+            try chat.send("of course", to: id, by: 1)
+            _ = try chat.react("👍", to: 1, in: id, by: 1)
+            #expect(try chat.texts(id, by: 1) == ["may I?", "of course"])
+        }
+    }
+
+    @Test("who is invited back reads what they had, and nothing of what is there now")
+    func invitedBack() throws {
+        let chat = Chat(people: 2, areFriends: false)
+        let (store, commands, ben) = (chat.store, chat.commands, chat.people[1])
+        let id = try chat.group([1])
+        _ = try commands.accept(id, by: ben, in: store)
+        for number in 1...2 { try chat.send("old \(number)", to: id, by: 0) }
+        _ = try commands.pin(1, in: id, by: chat.people[0], store: store)
+        try commands.leave(id, by: ben, in: store)
+        let (before, found) = (try chat.page(of: id, by: 1), try commands.get(id, by: ben, in: store))
+        for number in 3...5 { try chat.send("as old as \(number)", to: id, by: 0) }
+        _ = try commands.pin(2, in: id, by: chat.people[0], store: store)
+        _ = try commands.add([ben], to: id, by: chat.people[0], in: store)
+        let invited = try commands.get(id, by: ben, in: store)
+        #expect(invited.member.state == .invited && invited.pins.isEmpty)
+        #expect(try chat.page(of: id, by: 1) == before && before.messages.map(\.text) == ["old 1", "old 2"])
+        #expect(try chat.page(.around(9), of: id, by: 1).messages == before.messages)
+        #expect(problem { _ = try commands.message(3, in: id, by: ben, store: store) } == .notFound)
+        #expect(try commands.message(2, in: id, by: ben, store: store).text == "old 2")
+        #expect(try chat.search("old", by: 1).map(\.number) == [2, 1])
+        // Declining changes nothing of it, nor does accepting.
+        try commands.decline(id, by: ben, in: store)
+        #expect(try chat.page(of: id, by: 1) == before && commands.get(id, by: ben, in: store).pins == found.pins)
+        store.friends.insert(Set(chat.people))
+        _ = try commands.add([ben], to: id, by: chat.people[0], in: store)
+        try chat.send("6", to: id, by: 0)
+        #expect(try chat.texts(id, by: 1) == ["old 1", "old 2", "6"])
+    }
+
+    @Test("who was never in a group does not learn from an invitation how much was written in it")
+    func invitation() throws {
+        let chat = Chat(people: 2, areFriends: false)
+        let id = try chat.group([])
+        _ = try chat.commands.add([chat.people[1]], to: id, by: chat.people[0], in: chat.store)
+        let before = try chat.page(of: id, by: 1)
+        #expect(before.messages.isEmpty && before.range == nil && !before.hasEarlier && !before.hasLater)
+        try chat.send("a secret", to: id, by: 0)
+        #expect(try chat.page(of: id, by: 1) == before)
     }
 
     @Test("nothing tells somebody who asks that the other has blocked them")

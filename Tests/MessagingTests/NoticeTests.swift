@@ -104,8 +104,9 @@ struct NoticeTests {
     @Test("two people are told of what disappears and is pinned, not in a request, and not while one is blocked")
     func direct() throws {
         let chat = Chat(people: 2, areFriends: false, notices: true)
-        let id = try chat.direct(0, 1)
-        _ = try chat.commands.change(id, disappearAfter: 60, by: chat.people[0], in: chat.store)
+        let id = try chat.commands.createDirect(
+            with: chat.people[1], id: chat.newID(), disappearAfter: 60, by: chat.people[0], in: chat.store
+        ).found.conversation.id
         #expect(try notices(chat, id, by: 0) == [], "a request")
         _ = try chat.commands.accept(id, by: chat.people[1], in: chat.store)
         try chat.send("hello", to: id, by: 0)

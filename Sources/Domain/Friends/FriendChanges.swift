@@ -2,8 +2,8 @@ internal import Accounts
 internal import Model
 internal import Webhooks
 
-/// Writes what has become of a pair: rows, changes of both streams, and events. All follow from the records before and
-/// after, so that no command can forget one.
+/// Writes what has become of a pair: rows, changes of both streams, events, and that friends may write. All follow from the
+/// records before and after, so that no command can forget one.
 struct FriendChanges {
     let before: (mine: FriendRecord?, theirs: FriendRecord?)
     let after: FriendPair
@@ -11,6 +11,9 @@ struct FriendChanges {
     func write(to store: any FriendStore) throws {
         try write(before.mine, after.mine, of: after.me, about: after.other, to: store)
         try write(before.theirs, after.theirs, of: after.other, about: after.me, to: store)
+        if before.mine?.state != .friend, after.mine?.state == .friend {
+            try store.acceptMessages(between: after.me, and: after.other)
+        }
         guard let type = eventType, store.subscriptions.includes(type) else { return }
         let ids = try store.externalIDs(of: [after.me, after.other])
         let data = EventData.friend(

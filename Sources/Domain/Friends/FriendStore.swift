@@ -21,6 +21,8 @@ package protocol FriendStore: AccountStore {
     func expiredFriends(limit: Int) throws -> [FriendRecord]
     /// Some records of others about the user.
     func friendRecords(about user: UserID, limit: Int) throws -> [FriendRecord]
+    /// The two are friends now: a request of one to write to the other is accepted.
+    func acceptMessages(between one: UserID, and other: UserID) throws
 
     // Contact links.
     /// Replaces the user's link.

@@ -81,7 +81,8 @@ struct InboxMovements {
         of update: ConversationUpdate, read: (ConversationID) async throws -> [UserID]
     ) async throws -> Set<UserID> {
         let id = update.conversation
-        if update.movesEverybody, !update.moved.isEmpty { cache.forget(id) }
+        // Who came or went may be all that it tells, and not to the others: a request that was declined, for example.
+        if !update.access.isEmpty || update.movesEverybody && !update.moved.isEmpty { cache.forget(id) }
         guard update.movesEverybody else { return update.moved }
         if let known = cache[id] { return update.moved.union(known) }
         let members = try await read(id)

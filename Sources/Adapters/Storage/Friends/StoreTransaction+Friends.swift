@@ -1,5 +1,6 @@
 package import Accounts
 package import Friends
+import Messaging
 package import Model
 
 extension StoreTransaction: FriendStore {}
@@ -96,6 +97,10 @@ extension StoreTransaction {
         try sql.query(
             "SELECT \(Self.friendColumns) FROM friends f WHERE f.user_id = ?1 LIMIT ?2", [.id(user), .integer(limit)]
         ).map { try Self.friend($0) }
+    }
+
+    package func acceptMessages(between one: UserID, and other: UserID) throws {
+        try ConversationCommands().acceptRequest(between: one, and: other, in: self)
     }
 
     private static func friend(_ row: SQLRow) throws -> FriendRecord {

@@ -7,6 +7,19 @@ package struct MemberConversation: Hashable, Sendable {
     package var access: ConversationAccess
     /// The numbers of pinned messages that the member sees, the newest pin first.
     package var pins: [Int64] = []
+
+    /// As the member reads messages. Somebody who is invited to a group reads it as it was when they left it, and has nothing to
+    /// read if they were never in it.
+    var asRead: MemberConversation {
+        guard member.state == .invited, conversation.kind == .group else { return self }
+        var read = self
+        if let former = member.conversationAtLeaving {
+            read.conversation = former
+        } else {
+            (read.conversation.lastNumber, read.conversation.sequence) = (0, member.version)
+        }
+        return read
+    }
 }
 
 /// The operations on conversations and their messages, as functions over a store's transaction. Each authorizes its
@@ -53,8 +66,19 @@ package struct ConversationCommands: Sendable {
             spans: try store.spans(of: user, in: id))
         try access.check(action)
         var found = MemberConversation(conversation: conversation, member: member, access: access)
-        found.pins = try pins(of: found, in: store)
+        // Who is invited is not told what is pinned by now.
+        if access.isSeenByNumber { found.pins = try pins(of: found, in: store) }
         return found
+    }
+
+    /// The two are friends now: who was asked whether the other may write to them has accepted.
+    package func acceptRequest(
+        between one: UserID, and other: UserID, in store: some MessagingStore
+    ) throws {
+        guard var conversation = try store.conversation(of: ConversationPair(one, other)) else { return }
+        for user in [one, other] where try store.member(user, of: conversation.id)?.state == .invited {
+            try admit(user, to: &conversation, in: store)
+        }
     }
 
     /// The conversation of two people: the one that exists, or a new one. To somebody who is no friend it is a request.

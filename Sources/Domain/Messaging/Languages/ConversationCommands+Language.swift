@@ -11,6 +11,7 @@ extension ConversationCommands {
         guard message.author == user else {
             throw Problem(.forbidden, "Only its author may say in which language a message is.")
         }
+        try checkAccepted(found, "say in which language a message is")
         guard message.deletedAt == nil else { throw Problem(.conflict, "This message was deleted.") }
         guard message.words != nil else {
             throw Problem(

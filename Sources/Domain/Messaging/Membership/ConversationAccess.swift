@@ -68,8 +68,16 @@ package struct ConversationAccess: Hashable, Sendable {
     }
 
     /// Whether a message may be seen by its number. Each number of a page, quote, pin, thread or search is asked about. A
-    /// request of a stranger is seen before it is accepted, a group is not.
-    package func sees(_ number: Int64) -> Bool { (state != .invited || kind == .direct) && spans.contains(number) }
+    /// request of a stranger is seen before it is accepted; of a group the invited see what they saw when they left it.
+    package func sees(_ number: Int64) -> Bool { isSpanSeen && spans.contains(number) }
+
+    /// The numbers of `range` that may be seen, in order.
+    func visible(in range: ClosedRange<Int64>) -> [ClosedRange<Int64>] { isSpanSeen ? spans.visible(in: range) : [] }
+
+    private var isSpanSeen: Bool { state != .invited || kind == .direct || !spans.isOpen }
+
+    /// Whether what refers to messages by their numbers is shown: not in an invitation to a group.
+    var isSeenByNumber: Bool { state != .invited || kind == .direct }
 
     private func problemOfInvited(_ action: ConversationAction) -> Problem? {
         switch action {

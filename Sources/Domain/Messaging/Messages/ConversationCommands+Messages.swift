@@ -95,6 +95,8 @@ extension ConversationCommands {
     ) throws -> SeenMessage {
         var (found, message) = try change(number, in: id, by: user, store: store)
         guard message.author == user else { throw Problem(.forbidden, "Only its author may edit a message.") }
+        // The texts of a request are counted.
+        try checkAccepted(found, "edit messages")
         guard message.kind != .call else { throw Problem(.conflict, "A call cannot be edited.") }
         guard message.kind != .voice else { throw Problem(.conflict, "A voice message cannot be edited.") }
         try Self.checkIsNoNotice(message, "edited")

@@ -39,6 +39,7 @@ extension ConversationCommands {
         _ anchor: PageAnchor, of found: MemberConversation, thread: Int64? = nil, limit: Int,
         in store: some MessagingStore
     ) throws -> MessagePage {
+        let found = found.asRead
         let reader = PageReader(found: found, user: found.member.user, store: store, thread: thread)
         let limit = min(limits.page, max(1, limit))
         let last = found.conversation.lastNumber

@@ -80,6 +80,8 @@ extension ConversationCommands {
         try Disappearing.check(seconds)
         var found = try get(id, by: user, for: .changeDisappearing, in: store)
         guard found.conversation.disappearAfter(for: user) != seconds else { return found }
+        // Until then nothing reaches the other one but the messages of the request.
+        try checkAccepted(found, "set how long messages stay")
         if try isWithheld(from: user, found.conversation, in: store) {
             found.conversation.withhold(disappearAfter: seconds, for: user)
         } else {

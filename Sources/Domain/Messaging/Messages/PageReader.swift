@@ -54,8 +54,8 @@ struct PageReader<Store: MessagingStore> {
     }
 
     private func read(_ first: Int64, _ last: Int64, isNewestFirst: Bool, limit: Int) throws -> [Message] {
-        guard first <= last, found.member.state != .invited || found.conversation.kind == .direct else { return [] }
-        var ranges = found.access.spans.visible(in: first...last)
+        guard first <= last else { return [] }
+        var ranges = found.access.visible(in: first...last)
         if isNewestFirst { ranges.reverse() }
         var messages: [Message] = []
         for range in ranges where messages.count < limit {

@@ -221,10 +221,3 @@ extension SearchWalk {
         return start.map { SearchPosition(time, id, number) < $0 } ?? true
     }
 }
-
-extension ConversationAccess {
-    /// The numbers of `range` that may be seen, in order.
-    func visible(in range: ClosedRange<Int64>) -> [ClosedRange<Int64>] {
-        state != .invited || kind == .direct ? spans.visible(in: range) : []
-    }
-}
