@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
 from switchboard_tests.audio_files import encode, tone
+from switchboard_tests.conversations import Conversation, direct, messages, sent
+from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.rawsocket import RawSocket
+from switchboard_tests.server import Server, User
 from switchboard_tests.voice_messages import send_file, upload
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -18,6 +24,7 @@ SIGNED = re.compile(r"(expires|signature)=[^&\"]+")
 REMAINING = re.compile(r'"remainingMs": ?\d+')
 EPOCH = re.compile(r'\["[^"]+", ?(\d+)\]')
 SHORT = encode(tone(1))
+LATER = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # Its id, in problems.
@@ -69,6 +76,15 @@ def everything(asker, other) -> list:
     sent = send_file(asker, request.json()["conversation"]["id"], file.json()["file"]["id"])
     assert sent.status_code == 403
     responses += [file, sent, asker.get(f"/v1/conversations/{request.json()['conversation']['id']}/messages/9")]
+    # A group, whose members are asked, when it is made and later.
+    for members in ([other.id], []):
+        body = {"clientID": str(uuid.uuid4()), "kind": "group", "name": "Team", "members": members}
+        made = asker.post("/v1/conversations", body)
+        path = f"/v1/conversations/{made.json()['conversation']['id']}"
+        responses += [
+            made, asker.post(f"{path}/members", {"members": [other.id]}), asker.get(f"{path}/members"),
+            asker.get(path), asker.get(f"{path}/messages"),
+        ]
     seen = [
         read(response) if "audio" not in response.headers.get("content-type", "") else response.status_code
         for response in responses
@@ -80,8 +96,13 @@ def everything(asker, other) -> list:
     return seen
 
 
+def ordered_users(server: Server) -> list[User]:
+    """Two who ask and one who is asked about, in the order of their ids, which is that of lists."""
+    return sorted(server.users(3), key=lambda user: user.id)
+
+
 def test_every_response_is_the_same(server):
-    blocked, outsider, ben = server.users(3)
+    blocked, outsider, ben = ordered_users(server)
     # A name with a unique prefix.
     assert ben.request("PATCH", "/v1/me", {"displayName": f"Ben{uuid.uuid4().hex}"}).status_code == 200
     assert ben.request("PUT", f"/v1/blocks/{blocked.id}").status_code == 204
@@ -97,6 +118,94 @@ def test_every_response_is_the_same(server):
     assert "not_found" in results[0] and "ben" in results[0]
     # And he received nothing: neither calls nor messages.
     assert [call["caller"] for call in ben.get("/v1/calls").json()["calls"]] == [outsider.id] * 2
+    groups = [row for row in ben.get("/v1/inbox").json()["conversations"] if row["conversation"]["kind"] == "group"]
+    assert len(groups) == 2, "those of the outsider"
+
+
+def without_counters(value: Any) -> Any:
+    """A document without the counters that all conversations share."""
+    if isinstance(value, list):
+        return [without_counters(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    shared = {"counter", "activity"} | ({"position"} if "totals" in value else set())
+    return {name: without_counters(one) for name, one in value.items() if name not in shared}
+
+
+def written(asker: User, other: User, here: str) -> list:
+    """The responses to `asker` for every request about their conversation with `other`."""
+    path = f"/v1/conversations/{here}"
+    body = {"clientID": str(uuid.uuid4()), "text": "hello"}
+    sent = asker.post(f"{path}/messages", body)
+    number, version = (sent.json()["message"][name] for name in ("number", "textVersion"))
+    message = f"{path}/messages/{number}"
+    thread = {"clientID": str(uuid.uuid4()), "text": "in the thread", "thread": number, "replyTo": number}
+    later = {"clientID": str(uuid.uuid4()), "text": "later", "sendAt": LATER}
+    report = {"clientID": str(uuid.uuid4()), "user": other.id, "reason": "spam"}
+    call = {"clientID": str(uuid.uuid4()), "conversation": here, "kind": "audio"}
+    forward = {"clientID": str(uuid.uuid4()), "forward": {"conversation": here, "number": number}}
+    responses = [
+        sent, asker.post(f"{path}/messages", body), asker.request("PUT", f"{message}/reactions/%F0%9F%91%8D"),
+        asker.post(f"{path}/messages", thread), asker.post(f"{path}/messages", forward),
+        asker.request("PATCH", message, {"text": "edited", "textVersion": version}),
+        asker.request("PUT", f"{message}/language", {"language": "es"}), asker.request("PUT", f"{message}/pin"),
+        asker.request("PUT", f"{message}/star"), asker.get(message), asker.get(f"{message}/edits"),
+        asker.get(f"{message}/reactions"), asker.get(f"{message}/receipts"),
+        asker.request("PATCH", path, {"disappearAfter": 3600}), asker.post(f"{path}/messages", later),
+        asker.post(f"{path}/messages", later), asker.post(f"{path}/typing", {"state": "typing"}),
+        asker.post(f"{path}/marks", {"read": number, "delivered": number}), asker.post("/v1/reports", report),
+        asker.get("/v1/search", params={"query": "edited"}), asker.get("/v1/starred"), asker.get("/v1/inbox"),
+    ]
+    started = asker.post("/v1/calls", call)
+    responses += [started, asker.get(path), asker.post(f"/v1/calls/{started.json()['call']['id']}/cancel")]
+    responses += [asker.request("DELETE", f"{message}?for=all") for _ in range(2)]
+    responses += [
+        asker.get(path), asker.get(f"{path}/messages"), asker.get(f"{path}/members"), asker.get(f"{path}/scheduled"),
+    ]
+    assert all(response.status_code < 400 for response in responses), [response.text for response in responses]
+    seen = [without_counters(read(response)) for response in responses]
+    exported = asker.get(f"{path}/export")
+    return [*seen, exported.status_code, exported.text]
+
+
+def held(asker: User, other: User, here: str) -> list:
+    """What `asker` holds of the conversation's stream after all of it, with the responses."""
+
+    async def run() -> list:
+        endpoint = Endpoint(asker.server.realtime_url, asker.id, asker.token)
+        await endpoint.open()
+        try:
+            name = f"conversation:{here}"
+            await endpoint.listen(name)
+            responses = await asyncio.to_thread(written, asker, other, here)
+            page = await asyncio.to_thread(lambda: asker.get(f"/v1/conversations/{here}/messages").json())
+            await endpoint.until("all of it", lambda: endpoint.streams[name].seq >= page["position"][1])
+            kept = Conversation.of(endpoint.streams[name])
+            return [responses, kept.document, kept.members, kept.messages, page["messages"]]
+        finally:
+            await endpoint.close()
+
+    return asyncio.run(run())
+
+
+def test_whatever_is_written_looks_the_same(server):
+    blocked, outsider, ben = ordered_users(server)
+    results = []
+    for asker in (blocked, outsider):
+        here = direct(asker, ben)
+        assert ben.post(f"/v1/conversations/{here}/members/me/accept").status_code == 200
+        assert sent(asker, here, "before") == 1
+        if asker is blocked:
+            assert ben.request("PUT", f"/v1/blocks/{blocked.id}").status_code == 204
+        # Without a session of the caller, the time until its call counts as detached would differ.
+        with RawSocket(server.port) as session:
+            session.hello(asker, endpoint=asker.endpoint, secret=asker.secret)
+            seen = held(asker, ben, here)
+        name = asker.get("/v1/me").json()["displayName"]
+        results.append(shape(seen, {asker.id: "me", ben.id: "ben", here: "here"}).replace(name, "NAME"))
+    assert results[0] == results[1]
+    reached = {one["text"] for one in messages(ben, direct(ben, blocked)) if "text" in one}
+    assert reached == {"before"}
 
 
 @pytest.mark.parametrize("transport", ["rest", "realtime"])

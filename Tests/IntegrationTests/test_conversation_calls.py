@@ -265,10 +265,11 @@ def test_requests_and_blocks(server):
     withheld = started(ann, here)
     assert records(ann, here)[-1]["id"] == withheld
     assert withheld not in [record["id"] for record in records(ben, here)]
-    assert "liveCall" not in document(ben, here) and "liveCall" not in document(ann, here)
+    # To her it is on, as if he had not blocked her.
+    assert "liveCall" not in document(ben, here) and document(ann, here)["liveCall"]["id"] == withheld
     # The other way is free meanwhile.
     other = started(ben, here)
-    assert other != withheld
+    assert other != withheld and document(ben, here)["liveCall"]["id"] == other
     for user, id in ((ann, withheld), (ben, other)):
         done(user, id, "end")
     assert [record["state"] for record in records(ann, here)] == ["ended"] * 3

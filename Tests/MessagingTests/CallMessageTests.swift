@@ -128,11 +128,25 @@ struct CallMessageTests {
         chat.store.blocks.insert([chat.people[0], chat.people[1]])
         let began = followed(chat, .ringing, ["joined", "invited"], joined: [0])
         let number = try #require(try chat.commands.follow(new: began, in: id, store: chat.store))
+        func document(_ person: Int) throws -> String {
+            var writer = JSONWriter(capacity: 512)
+            try chat.commands.get(id, by: chat.people[person], in: chat.store).write(to: &writer)
+            return writer.text
+        }
+        #expect(try document(0).contains("liveCall") && !document(1).contains("liveCall"))
+        // What the other one begins meanwhile is on for both, whatever becomes of the first.
+        let other = FollowedCall(
+            record: CallRecord(
+                id: CallID.make(at: chat.store.now), kind: "audio", state: .ringing, startedAt: chat.store.now),
+            caller: chat.people[1], joined: [chat.people[1]], missed: [])
+        let second = try #require(try chat.commands.follow(new: other, in: id, store: chat.store))
+        try chat.commands.follow(began, replacing: began, number, in: id, store: chat.store)
+        #expect(chat.store.conversation(id)?.liveCall?.number == second)
         try chat.commands.follow(
             followed(chat, .ended, ["left", "missed"]), replacing: began, number, in: id, store: chat.store)
-        #expect(try chat.page(of: id, by: 0).messages.map(\.call?.state) == [.ended])
-        #expect(try chat.page(of: id, by: 1).messages.isEmpty)
-        #expect(chat.store.conversation(id)?.liveCall == nil)
+        #expect(chat.store.conversation(id)?.liveCall?.number == second)
+        #expect(try chat.page(of: id, by: 0).messages.map(\.call?.state) == [.ended, .ringing])
+        #expect(try chat.page(of: id, by: 1).messages.map(\.number) == [second])
         #expect(try chat.commands.unread(of: chat.people[1], in: [id], store: chat.store)[id]?.messages == 0)
     }
 

@@ -255,9 +255,28 @@ struct ConversationCommandsTests {
         try chat.send("news", to: id, by: 0)
     }
 
-    @Test("groups and requests are bounded, and those who block or do not exist are not added")
+    @Test("who has blocked somebody is invited by them like any stranger, and does not learn of it")
+    func invitedByTheBlocked() throws {
+        let chat = Chat(people: 4, areFriends: false)
+        let (ann, ben, cleo, dan) = (chat.people[0], chat.people[1], chat.people[2], chat.people[3])
+        chat.store.blocks.insert([ann, ben])
+        let id = try chat.group([1, 2])
+        _ = try chat.commands.add([dan, ben], to: id, by: ann, in: chat.store)
+        let seen = try chat.commands.members(of: id, after: nil, limit: 9, by: ann, in: chat.store).members
+        #expect(seen.filter { $0.user != ann }.map(\.state) == [.invited, .invited, .invited])
+        #expect(problem { _ = try chat.commands.get(id, by: ben, in: chat.store) } == .notFound)
+        #expect(try chat.commands.get(id, by: cleo, in: chat.store).member.state == .invited)
+        // Nor when the block ends; others invite them then.
+        chat.store.blocks = []
+        #expect(problem { _ = try chat.commands.accept(id, by: ben, in: chat.store) } == .notFound)
+        try chat.commands.remove(ben, from: id, by: ann, in: chat.store)
+        _ = try chat.commands.add([ben], to: id, by: ann, in: chat.store)
+        #expect(try chat.commands.accept(id, by: ben, in: chat.store).member.state == .member)
+    }
+
+    @Test("groups and requests are bounded, and those who do not exist are not added")
     func bounds() throws {
-        var chat = Chat(people: 6)
+        var chat = Chat(people: 5)
         var limits = ConversationLimits()
         (limits.members, limits.addedAtOnce, limits.conversations) = (4, 3, 2)
         chat.commands = ConversationCommands.quiet(limits)
@@ -268,9 +287,7 @@ struct ConversationCommandsTests {
                 == .conflict)
         // Who is in it already takes no room.
         _ = try chat.commands.add([chat.people[1], chat.people[1]], to: id, by: chat.people[0], in: chat.store)
-        chat.store.blocks.insert([chat.people[0], chat.people[5]])
         chat.store.inactive.insert(chat.people[4])
-        #expect(problem { _ = try chat.group([5]) } == .notFound)
         #expect(problem { _ = try chat.group([4]) } == .notFound)
         _ = try chat.group([1])
         #expect(problem { _ = try chat.group([1]) } == .conflict)

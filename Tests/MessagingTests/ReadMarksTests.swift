@@ -36,6 +36,17 @@ struct ReadMarksTests {
         #expect([1, 5, 21, 25].allSatisfy(marks.isShownAsRead) && ![6, 20, 26].contains(where: marks.isShownAsRead))
     }
 
+    @Test("who is blocked shows nothing, and does not learn of it by their own marks")
+    func blocked() {
+        var (free, blocked) = (ReadMarks(read: 1, delivered: 1), ReadMarks(read: 1, delivered: 1))
+        for (read, delivered) in [(Int64(0), Int64(4)), (6, 0), (2, 3), (7, 99)] {
+            free.raise(read: read, delivered: delivered, newest: 9, showsReceipts: true)
+            blocked.raise(read: read, delivered: delivered, newest: 9, showsReceipts: true, isBlocked: true)
+            #expect((free.read, free.received) == (blocked.read, blocked.received) && free.delivered == free.received)
+        }
+        #expect(blocked.delivered == 1 && blocked.shown.isEmpty && blocked.received == 9)
+    }
+
     @Test("who comes later, or returns, is not shown to have read what was before")
     func later() {
         var marks = ReadMarks()

@@ -39,6 +39,7 @@ extension StoreTransaction {
             writer.member("kind", call.kind)
             writer.member("startedAt", call.startedAt.milliseconds)
             writer.member("number", call.number)
+            writer.member("onlyFor", call.onlyFor)
         }
         return writer.text
     }
@@ -106,7 +107,9 @@ private struct StoredCall {
         guard let id = texts["id"].flatMap({ CallID($0) }), let kind = texts["kind"],
             let startedAt = numbers["startedAt"], let number = numbers["number"]
         else { throw Self.unexpected }
-        return LiveCall(id: id, kind: kind, startedAt: Timestamp(milliseconds: startedAt), number: number)
+        return LiveCall(
+            id: id, kind: kind, startedAt: Timestamp(milliseconds: startedAt), number: number,
+            onlyFor: texts["onlyFor"].flatMap { UserID($0) })
     }
 
     private static let unexpected = SQLError(.unexpectedValue, "The column of a call lacks what every call has.")

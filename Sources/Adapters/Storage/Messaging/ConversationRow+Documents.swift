@@ -12,7 +12,8 @@ extension ConversationRow {
         self.init(
             json: Self.json("conversation") { writer in
                 conversation.write(
-                    to: &writer, pins: pins, disappearAfter: user.map { conversation.disappearAfter(for: $0) })
+                    to: &writer, for: user, pins: pins,
+                    disappearAfter: user.map { conversation.disappearAfter(for: $0) })
             },
             audience: user.map { .only($0) } ?? .listeners, pins: pins)
     }

@@ -91,4 +91,10 @@ extension DatabaseSchema {
                 "CREATE INDEX messages_thread ON messages (conversation_id, thread, number) WHERE thread IS NOT NULL",
             ])
     ]
+
+    /// `marks.received` is what the user's own devices see as delivered, where it is more than what others see.
+    static let receivedMarks: [Migration] = [
+        Migration(
+            64, "marks of the blocked", ["ALTER TABLE marks ADD COLUMN received BIGINT NOT NULL DEFAULT 0"])
+    ]
 }

@@ -3,7 +3,7 @@ package import Model
 
 // The rows of marks, and of when they rose.
 extension StoreTransaction {
-    private static let markColumns = "user_id, read, delivered, shown, counter"
+    private static let markColumns = "user_id, read, delivered, shown, counter, received"
 
     package func sendsReceipts(_ user: UserID) throws -> Bool {
         try sql.first("SELECT receipts FROM users WHERE id = ?1", [.id(user)])?.bool(0) ?? false
@@ -33,12 +33,13 @@ extension StoreTransaction {
                 || touched[conversation]?.spans.contains(marks.user) == true)
         try sql.execute(
             """
-            INSERT INTO marks (conversation_id, \(Self.markColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (conversation_id, user_id) DO UPDATE SET read = ?3, delivered = ?4, shown = ?5, counter = ?6
+            INSERT INTO marks (conversation_id, \(Self.markColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (conversation_id, user_id)
+            DO UPDATE SET read = ?3, delivered = ?4, shown = ?5, counter = ?6, received = ?7
             """,
             [
                 .id(conversation), .id(marks.user), .integer(marks.marks.read), .integer(marks.marks.delivered),
-                .text(try Self.text(of: marks.marks.shown)), .integer(marks.counter),
+                .text(try Self.text(of: marks.marks.shown)), .integer(marks.counter), .integer(marks.marks.received),
             ])
         touched.own(of: marks.user, in: conversation)
     }
@@ -92,9 +93,11 @@ extension StoreTransaction {
         var reader = ColumnReader(row)
         let user: UserID = try reader.id()
         let (read, delivered) = (try reader.integer(), try reader.integer())
+        let shown: [ReadMarks.Shown] = try array(try reader.textIfPresent())
+        let counter = try reader.integer()
         return MemberMarks(
             user: user,
-            marks: ReadMarks(read: read, delivered: delivered, shown: try array(try reader.textIfPresent())),
-            counter: try reader.integer())
+            marks: ReadMarks(read: read, delivered: delivered, shown: shown, received: try reader.integer()),
+            counter: counter)
     }
 }

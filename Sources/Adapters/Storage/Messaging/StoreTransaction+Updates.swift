@@ -183,7 +183,9 @@ extension StoreTransaction {
     }
 
     private func rows(of conversation: Conversation) throws -> [ConversationRow] {
-        let isWithheld = conversation.pins.contains { $0.onlyFor != nil } || !conversation.withheldTimers.isEmpty
+        let isWithheld =
+            conversation.pins.contains { $0.onlyFor != nil } || !conversation.withheldTimers.isEmpty
+            || conversation.liveCall?.onlyFor != nil
         guard isWithheld else { return [ConversationRow(conversation)] }
         return try members(of: conversation.id, after: nil, limit: 2).map {
             ConversationRow(conversation, for: $0.user)

@@ -74,13 +74,19 @@ package struct LiveCall: Hashable, Sendable {
     package let startedAt: Timestamp
     /// The message that follows it, which who came later does not see.
     package let number: Int64
+    /// The caller, if the other one of two people has blocked them: for them alone it is on.
+    package let onlyFor: UserID?
 
-    package init(id: CallID, kind: String, startedAt: Timestamp, number: Int64) {
+    package init(id: CallID, kind: String, startedAt: Timestamp, number: Int64, onlyFor user: UserID? = nil) {
         self.id = id
         self.kind = kind
         self.startedAt = startedAt
         self.number = number
+        onlyFor = user
     }
+
+    /// - Parameter user: nil for all of the conversation.
+    func isVisible(to user: UserID?) -> Bool { onlyFor == nil || onlyFor == user }
 }
 
 /// What a conversation takes over of a call.

@@ -109,14 +109,17 @@ extension ConversationCommands {
         try finish(call, message, &conversation, in: store)
     }
 
-    /// The conversation shows the call while it is live.
+    /// The conversation shows the call while it is live, to its caller alone if it is withheld.
     private func finish(
         _ call: FollowedCall, _ message: Message, _ conversation: inout Conversation, in store: some MessagingStore
     ) throws {
-        let isLive = call.record.state != .ended && !message.isWithheld
+        let isLive = call.record.state != .ended
         let live = LiveCall(
-            id: call.record.id, kind: call.record.kind, startedAt: call.record.startedAt, number: message.number)
-        if isLive, conversation.liveCall?.id != live.id {
+            id: call.record.id, kind: call.record.kind, startedAt: call.record.startedAt, number: message.number,
+            onlyFor: message.isWithheld ? message.author : nil)
+        // Who has blocked the caller may call meanwhile.
+        let isBehind = live.onlyFor != nil && conversation.liveCall.map { $0.onlyFor == nil } ?? false
+        if isLive, !isBehind, conversation.liveCall?.id != live.id {
             conversation.liveCall = live
             conversation.version = conversation.change()
         } else if !isLive, conversation.liveCall?.id == live.id {

@@ -24,7 +24,7 @@ package struct Conversation: Hashable, Sendable {
     package var withheldTimers: [WithheldTimer] = []
     /// The newest first.
     package var pins: [PinnedMessage] = []
-    /// The call that is on, unless it is withheld from one of two people.
+    /// The call that is on.
     package var liveCall: LiveCall?
     /// When the last member left a group. Only a server key adds somebody then; what was written is erased some days later.
     package var endedAt: Timestamp?
@@ -75,7 +75,8 @@ package struct Member: Hashable, Sendable {
     /// The conversation's sequence when somebody removed them, or kept them out who had left before: links that were made
     /// until then do not lead back.
     package var removedAt: Int64?
-    /// Has left or declined, and was invited again too soon: others see an invitation, of which this person is not told.
+    /// Has left or declined, and was invited again too soon, or has blocked who invited: others see an invitation, of which
+    /// this person is not told.
     package var isInvitationSilent = false
 
     package init(

@@ -168,12 +168,8 @@ extension ConversationCommands {
         }
         var seen: Set<UserID> = [user]
         let others = users.filter { seen.insert($0).inserted }
-        for other in others {
-            // Who has blocked the user cannot be told from who does not exist.
-            guard try store.isActive(other), try !store.isBlocked(user, by: other) else {
-                throw Problem.notFound("user", field: "members")
-            }
-        }
+        // Who has blocked the user is told from nobody else: they are invited like any stranger, and do not learn of it.
+        for other in others where try !store.isActive(other) { throw Problem.notFound("user", field: "members") }
         return others
     }
 
@@ -191,7 +187,7 @@ extension ConversationCommands {
             guard count <= limits.members else {
                 throw Problem(.conflict, "A group has at most \(limits.members) members.", field: "members")
             }
-            let isFriend = try store.areFriends(user, other)
+            let isFriend = try store.areFriends(user, other) && !store.isBlocked(user, by: other)
             if isFriend { conversation.memberCount += 1 }
             conversation.version = conversation.change()
             if isFriend {

@@ -5,7 +5,7 @@ extension MemberConversation {
     /// Writes the conversation's document as this member sees it. Who is invited to a group does not see what happens in it.
     package func write(to writer: inout JSONWriter) {
         conversation.write(
-            to: &writer, pins: pins, disappearAfter: conversation.disappearAfter(for: member.user),
+            to: &writer, for: member.user, pins: pins, disappearAfter: conversation.disappearAfter(for: member.user),
             withActivity: member.state != .invited || conversation.kind == .direct)
     }
 
@@ -32,11 +32,12 @@ extension Conversation {
     /// Writes the document that all members see.
     ///
     /// - Parameters:
+    ///   - user: its reader; nil for all members.
     ///   - pins: the numbers of pinned messages that the reader sees; nil for those that all members see.
     ///   - seconds: after which messages disappear, as the reader sees it; nil for what all members see.
     package func write(
-        to writer: inout JSONWriter, pins: [Int64]? = nil, disappearAfter seconds: Int64?? = nil,
-        withActivity: Bool = true
+        to writer: inout JSONWriter, for user: UserID? = nil, pins: [Int64]? = nil,
+        disappearAfter seconds: Int64?? = nil, withActivity: Bool = true
     ) {
         writer.object { writer in
             writer.member("id", id)
@@ -46,7 +47,7 @@ extension Conversation {
             if withActivity {
                 writer.member("lastNumber", lastNumber)
                 writer.member("lastSentAt", lastNumber > 0 ? lastSentAt : nil)
-                liveCall?.write(to: &writer)
+                if let liveCall, liveCall.isVisible(to: user) { liveCall.write(to: &writer) }
             }
             writer.member("members", Int64(memberCount))
             if kind == .group {

@@ -70,7 +70,7 @@ extension MemberMarks {
         writer.object { writer in
             writer.member("user", user)
             writer.member("read", marks.read)
-            writer.member("delivered", marks.delivered)
+            writer.member("delivered", marks.received)
         }
     }
 

@@ -14,11 +14,11 @@ extension ConversationCommands {
     }
 
     /// Whether an invitation by somebody who is no friend does not reach the user, who has declined one to the same group or
-    /// by the same person: not long ago, or too often; or who refuses all.
+    /// by the same person: not long ago, or too often; or who refuses all, or has blocked that person.
     func isInvitationSilent(
         for user: UserID, to id: ConversationID, by inviter: UserID, in store: some MessagingStore
     ) throws -> Bool {
-        if try store.messageRequests(of: user) == .refuse { return true }
+        if try store.isBlocked(inviter, by: user) || store.messageRequests(of: user) == .refuse { return true }
         for subject in [DeclineSubject.conversation(id), .inviter(inviter)] {
             guard let declines = try store.declines(of: user, subject) else { continue }
             if declines.count >= limits.declines { return true }

@@ -49,15 +49,18 @@ extension ConversationCommands {
         if read != nil { try endMarkedUnread(of: user, in: id, store) }
         let newest = try newest(found, user, store)
         let shows = try showsReceipts(user, found, in: store)
+        let isBlocked = try isWithheld(from: user, found.conversation, in: store)
         let isSmall = found.conversation.memberCount <= limits.markedMembers
         var marks = before
         marks.marks.raise(
             read: read ?? 0, delivered: isSmall ? delivered ?? 0 : 0, after: found.access.spans.from, newest: newest,
-            showsReceipts: shows)
+            showsReceipts: shows, isBlocked: isBlocked)
         guard marks != before else { return before }
         marks.counter = try store.nextCounter()
         try store.save(marks, in: id)
-        if shows { try note(from: before, to: marks, found.conversation, keepsDelivered: isSmall, in: store) }
+        if shows, !isBlocked {
+            try note(from: before, to: marks, found.conversation, keepsDelivered: isSmall, in: store)
+        }
         return marks
     }
 
@@ -66,15 +69,15 @@ extension ConversationCommands {
         try store.membership(of: user, in: id).receipts ?? store.sendsReceipts(user)
     }
 
-    /// Whether others are shown what the user reads now. Before a request is accepted nothing is, nor while one of the two
-    /// has blocked the other; to the sender both look like somebody who has not come to read.
+    /// Whether others are shown what the user reads now, who may be blocked by them. Before a request is accepted nothing is,
+    /// nor while the user has blocked the other; to the sender both look like somebody who has not come to read.
     private func showsReceipts(
         _ user: UserID, _ found: MemberConversation, in store: some MessagingStore
     ) throws -> Bool {
         guard found.member.state == .member else { return false }
         if found.conversation.kind == .direct {
             guard found.conversation.memberCount == 2, let other = try other(than: user, in: found.conversation, store),
-                try !store.isBlocked(user, by: other), try !store.isBlocked(other, by: user)
+                try !store.isBlocked(other, by: user)
             else { return false }
         }
         return try sendsReceipts(user, in: found.conversation.id, store)

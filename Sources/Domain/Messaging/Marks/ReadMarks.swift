@@ -21,11 +21,15 @@ package struct ReadMarks: Hashable, Sendable {
     /// What others see as received. It does not rise while receipts are off.
     package private(set) var delivered: Int64
     package private(set) var shown: [Shown]
+    /// What the member's own devices see as received: `delivered`, and what it would be if nobody had blocked the member.
+    package private(set) var received: Int64
 
-    package init(read: Int64 = 0, delivered: Int64 = 0, shown: [Shown] = []) {
+    /// - Parameter received: `delivered`, if that is higher.
+    package init(read: Int64 = 0, delivered: Int64 = 0, shown: [Shown] = [], received: Int64 = 0) {
         self.read = read
         self.delivered = delivered
         self.shown = shown
+        self.received = max(received, delivered)
     }
 
     /// Raises the marks. What was read was delivered too.
@@ -36,15 +40,19 @@ package struct ReadMarks: Hashable, Sendable {
     ///   - from: the last message before those that the member may see now.
     ///   - newest: the newest message that the member may see: marks do not go beyond it.
     ///   - showsReceipts: whether the member lets others see what was read.
+    ///   - isBlocked: whether others see nothing of it all the same, which the member's own devices are not to tell.
     /// - Returns: whether a mark rose.
     @discardableResult
     package mutating func raise(
         read newRead: Int64 = 0, delivered newDelivered: Int64 = 0, after from: Int64 = 0, newest: Int64,
-        showsReceipts: Bool
+        showsReceipts: Bool, isBlocked: Bool = false
     ) -> Bool {
         let before = self
         let reached = max(read, min(newRead, newest))
         if showsReceipts {
+            received = max(received, reached > read ? reached : 0, min(newDelivered, newest))
+        }
+        if showsReceipts, !isBlocked {
             if reached > max(read, from) { show(from: max(read, from), to: reached) }
             delivered = max(delivered, reached > read ? reached : 0, min(newDelivered, newest))
         }
@@ -56,11 +64,12 @@ package struct ReadMarks: Hashable, Sendable {
     package mutating func cut(to newest: Int64) {
         read = min(read, newest)
         delivered = min(delivered, newest)
+        received = min(received, newest)
         shown = shown.compactMap { $0.from < newest ? Shown(from: $0.from, to: min($0.to, newest)) : nil }
     }
 
     /// Leaves what others see.
-    mutating func hideRead() { read = 0 }
+    mutating func hideRead() { (read, received) = (0, delivered) }
 
     /// Whether others see the message as read.
     package func isShownAsRead(_ number: Int64) -> Bool { shown.contains { number > $0.from && number <= $0.to } }

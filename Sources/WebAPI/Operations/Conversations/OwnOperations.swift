@@ -98,7 +98,7 @@ enum OwnOperations {
             var writer = JSONWriter(capacity: 64)
             writer.object { writer in
                 writer.member("read", marks.marks.read)
-                writer.member("delivered", marks.marks.delivered)
+                writer.member("delivered", marks.marks.received)
             }
             return OperationResponse(status: 200, body: writer.bytes)
         }
