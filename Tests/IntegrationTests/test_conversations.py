@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from switchboard_tests.conversations import befriend, create, direct, group, members_of, send, texts
+from switchboard_tests.conversations import befriend, create, direct, group, inbox, members_of, send, texts
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id
 from switchboard_tests.server import Server
 
@@ -175,6 +175,50 @@ def test_friends_need_no_request(server):
     assert send(ann, here, "we are friends").status_code == 201
     assert ben.get(f"/v1/conversations/{here}").json()["membership"]["state"] == "member"
     assert send(ben, here, "indeed").status_code == 201
+
+
+def test_in_groups_the_blocked_are_not_counted(server):
+    ann, ben, cleo = server.users(3)
+    for other in (ben, cleo):
+        befriend(ann, other)
+    here = group(ann, [ben, cleo])
+    assert send(ann, here, f"before <@{ben.id}>").status_code == 201
+
+    def totals() -> tuple[int, int]:
+        found = ben.get("/v1/inbox").json()["totals"]
+        return found["unread"], found["mentions"]
+
+    async def run() -> None:
+        endpoint = Endpoint(server.realtime_url, ben.id, ben.token)
+        await endpoint.open()
+        try:
+            name = f"inbox:{ben.id}"
+            await endpoint.listen(name)
+
+            async def counts(unread: int, mentions: int) -> None:
+                def is_right() -> bool:
+                    stream = endpoint.streams[name]
+                    row = inbox(stream)[here]
+                    return (row["unread"], row["mentions"]) == (unread, mentions)
+
+                await endpoint.until(f"{unread} and {mentions}", is_right)
+                row = next(one for one in ben.get("/v1/inbox").json()["conversations"] if one["id"] == here)
+                assert (row["unread"], row["mentions"]) == (unread, mentions)
+                assert totals() == (min(unread, 1), min(mentions, 1))
+
+            await counts(1, 1)
+            # The row moves though nobody has written.
+            assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+            await counts(0, 0)
+            assert send(ann, here, "<@all> again").status_code == 201
+            assert send(cleo, here, "from somebody else").status_code == 201
+            await counts(1, 0)
+            assert ben.request("DELETE", f"/v1/blocks/{ann.id}").status_code == 204
+            await counts(3, 2)
+        finally:
+            await endpoint.close()
+
+    asyncio.run(run())
 
 
 # Members.

@@ -17,10 +17,12 @@ import Wire
         let (held, limit) = (Int.random(in: 0...70, using: &random), Int.random(in: 1...40, using: &random))
         let newest = Array(all.reversed().prefix(held))
         let counted = CountedMessages(newest: newest, isComplete: newest.count == all.count)
-        for user in Self.users {
+        for (index, user) in Self.users.enumerated() {
+            // One's own, and in the second half those of another one, who is blocked.
+            let uncounted = Set(index < 2 ? [user] : [user, Self.users[index - 2]])
             for after in Int64(0)...61 {
-                let expected = min(limit, all.count { $0.number > after && $0.author != user })
-                if let count = counted.count(after: after, notBy: user, limit: limit) {
+                let expected = min(limit, all.count { $0.number > after && !uncounted.contains($0.author) })
+                if let count = counted.count(after: after, notBy: uncounted, limit: limit) {
                     #expect(count == expected, "after \(after), limit \(limit), \(held) held")
                 } else {
                     // Only where what is held does not reach back to the number.

@@ -136,12 +136,18 @@ extension InMemoryMessagingStore {
     }
     private func unread(of user: UserID, in conversation: ConversationID, after number: Int64) -> [Message] {
         guard number < .max else { return [] }
+        let blocked = blockedAuthors(of: user, in: conversation)
         return messages(
             in: conversation, (number + 1)...(.max), visibleTo: user, isNewestFirst: false, limit: .max
         ).filter { message in
-            message.author != user && message.deletedAt == nil && message.kind != .notice && !message.isExpired(at: now)
+            message.author != user && !blocked.contains(message.author) && message.deletedAt == nil
+                && message.kind != .notice && !message.isExpired(at: now)
                 && (message.kind != .call || parts.missed[conversation]?[message.number]?.contains(user) ?? false)
         }
+    }
+    func blockedAuthors(of user: UserID, in conversation: ConversationID) -> Set<UserID> {
+        guard rows[conversation]?.conversation.kind == .group else { return [] }
+        return Set(rows[conversation]?.members.keys.filter { isBlocked($0, by: user) } ?? [])
     }
     func setMissed(by users: Set<UserID>, _ number: Int64, in conversation: ConversationID) {
         parts.missed[conversation, default: [:]][number] = users

@@ -54,6 +54,29 @@ struct UnreadTests {
         #expect(chat.store.parts.mentions.count == 3)
     }
 
+    @Test("in groups those are not counted whom one has blocked, among two people they are")
+    func blocked() throws {
+        let chat = Chat(people: 3)
+        let (group, pair) = (try chat.group([1, 2]), try chat.direct(0, 1))
+        for id in [group, pair] { try chat.send("<@all>", to: id, by: 0) }
+        chat.store.blocks.insert([chat.people[0], chat.people[1]])
+        try chat.send("<@all> again", to: group, by: 0)
+        #expect(try chat.unread(group, by: 1) == UnreadCount())
+        #expect(try chat.unread(pair, by: 1) == UnreadCount(messages: 1, mentions: 1))
+        #expect(try chat.unread(group, by: 2) == UnreadCount(messages: 2, mentions: 2))
+        let totals = chat.store.unreadConversations(of: chat.people[1], isArchive: false)
+        #expect(totals == UnreadCount(messages: 1, mentions: 1))
+        try chat.send("from somebody else", to: group, by: 2)
+        #expect(try chat.unread(group, by: 1) == UnreadCount(messages: 1))
+        // With the newest messages held, as for large groups.
+        let counted = try chat.commands.countedMessages(in: group, store: chat.store)
+        #expect(
+            try chat.commands.unread(of: chat.people[1], in: [group], counted: [group: counted], store: chat.store)
+                == [group: UnreadCount(messages: 1)])
+        chat.store.blocks = []
+        #expect(try chat.unread(group, by: 1) == UnreadCount(messages: 3, mentions: 2))
+    }
+
     @Test("the count is that of the pages, whatever happens")
     func model() throws {
         let seed = freshSeed()
@@ -104,8 +127,11 @@ struct UnreadTests {
         var anchor = PageAnchor.after(0)
         while true {
             let page = try chat.page(anchor, of: id, limit: 7, by: person)
+            let isGroup = chat.store.conversation(id)?.kind == .group
             for message in page.messages
-            where message.number > after && message.author != reader && message.deletedAt == nil {
+            where message.number > after && message.author != reader && message.deletedAt == nil
+                && !(isGroup && chat.store.isBlocked(message.author, by: reader))
+            {
                 count.messages += 1
                 let found = FoundRanges(ranges: message.ranges)
                 if found.mentionsAll || found.mentionedUsers.contains(reader) { count.mentions += 1 }

@@ -61,6 +61,8 @@ struct StoredState {
         let read = membership?["read"]?.integer ?? 0
         let from = membership?["spans"]?.items.last?["from"]?.integer ?? 0
         guard message.number > max(read, from), message.author != user, message.deletedAt == nil else { return false }
+        let isGroup = try store.conversation(message.conversation)?.kind == .group
+        if isGroup, try store.isBlocked(message.author, by: user) { return false }
         switch message.kind {
         case .notice: return false
         case .call:

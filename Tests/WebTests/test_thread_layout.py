@@ -29,6 +29,16 @@ def test_the_divider_stands_before_the_first_unread_of_somebody_else(run):
     assert run(script, messages=messages) == [marked, marked, plain, plain]
 
 
+def test_the_divider_stands_before_nothing_of_blocked_people(run):
+    messages = [message(1, "ben", 0), message(2, "bad", 0), message(3, "bad", 1), message(4, "ben", 1)]
+    script = BEGIN + """
+        const blocked = new Set(["bad"]);
+        const found = (count) => layout(messages.slice(0, count), { me: "ann", unreadAfter: 1, blocked });
+        return [3, 4].map((count) => found(count).filter((one) => one.isUnread).map((one) => one.message.number));
+    """
+    assert run(script, messages=messages) == [[], [4]]
+
+
 def test_what_blocked_people_say_is_folded_until_it_is_opened(run):
     messages = [
         message(1, "cem", 0), message(2, "bad", 0), message(3, "worse", 0), message(4, "cem", 1), message(5, "bad", 2),

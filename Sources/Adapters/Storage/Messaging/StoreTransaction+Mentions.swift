@@ -15,28 +15,65 @@ extension StoreTransaction {
         """
     }
     /// The calls that the user has missed, one row each: `?1` is the user, `?2` the conversation, `?3` the number.
-    private static func missedCalls(_ isNotHidden: String) -> String {
+    ///
+    /// - Parameter isNotLeftOut: what of hidden messages and blocked authors is left out.
+    private static func missedCalls(_ isNotLeftOut: String) -> String {
         """
         SELECT 1 FROM missed_calls c
         CROSS JOIN messages m
         WHERE m.conversation_id = c.conversation_id AND m.number = c.number
             AND c.user_id = ?1 AND c.conversation_id = ?2 AND c.number > ?3 AND m.author <> ?1
-            AND \(isCounted(at: 5)) AND \(isNotHidden)
+            AND \(isCounted(at: 5)) AND \(isNotLeftOut)
         """
     }
+    private static let isNotBlocked =
+        "NOT EXISTS (SELECT 1 FROM blocks b WHERE b.blocker = ?1 AND b.user_id = m.author)"
     private static let isNotHidden = """
         m.number NOT IN (
             SELECT number FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND number > ?3 AND hidden = 1)
         """
 
-    /// The condition that leaves out what the user has hidden. Who has hidden nothing needs none, and counting takes half as
-    /// long: of a large group with much that is unread, that is done for each listener of an inbox.
-    private func isNotHidden(
+    /// The condition that leaves out what the user has hidden, and what those write in a group whom the user has blocked. Who
+    /// has hidden nothing and blocked nobody there needs none, and counting takes half as long: of a large group with much
+    /// that is unread, that is done for each listener of an inbox.
+    private func isNotLeftOut(
         from user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> String {
+        let isNotBlocked = try hasBlockedAuthors(user, in: conversation) ? Self.isNotBlocked : "1 = 1"
         // To find one, looking that up first is more than it saves.
-        guard limit > 1 else { return Self.isNotHidden }
-        return try hasHidden(by: user, in: conversation, after: number) ? Self.isNotHidden : "1 = 1"
+        guard limit > 1 else { return "\(Self.isNotHidden) AND \(isNotBlocked)" }
+        let isHiding = try hasHidden(by: user, in: conversation, after: number)
+        return isHiding ? "\(Self.isNotHidden) AND \(isNotBlocked)" : isNotBlocked
+    }
+
+    /// Those whom the user has blocked, from there: most have blocked few, and a group may have thousands of members.
+    private static let blockedAuthors = """
+        SELECT b.user_id FROM conversations c CROSS JOIN blocks b CROSS JOIN members m
+        WHERE c.id = ?2 AND c.kind = 'group' AND b.blocker = ?1 AND m.conversation_id = ?2 AND m.user_id = b.user_id
+        """
+
+    package func blockedAuthors(of user: UserID, in conversation: ConversationID) throws -> Set<UserID> {
+        let rows = try sql.query(Self.blockedAuthors, [.id(user), .id(conversation)])
+        return Set(try rows.map { try $0.id(0) })
+    }
+
+    private func hasBlockedAuthors(_ user: UserID, in conversation: ConversationID) throws -> Bool {
+        try sql.first(Self.blockedAuthors + " LIMIT 1", [.id(user), .id(conversation)]) != nil
+    }
+
+    /// The groups in which something may be unread of somebody whom the user has blocked, or blocks no more: the ones that were
+    /// active last, so that it takes some milliseconds. In others the count is right when their row moves.
+    func groupsWithUnread(of user: UserID, by author: UserID) throws -> [ConversationID] {
+        try sql.query(
+            """
+            SELECT m.conversation_id FROM members m
+            JOIN members o ON o.conversation_id = m.conversation_id AND o.user_id = ?2
+            JOIN conversations c ON c.id = m.conversation_id AND c.kind = 'group'
+            LEFT JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
+            WHERE m.user_id = ?1 AND m.state = 'member' AND c.last_number > COALESCE(k.read, 0)
+            ORDER BY c.activity DESC, m.conversation_id LIMIT 100
+            """, [.id(user), .id(author)]
+        ).map { try $0.id(0) }
     }
 
     package func hasHidden(by user: UserID, in conversation: ConversationID, after number: Int64) throws -> Bool {
@@ -83,10 +120,14 @@ extension StoreTransaction {
 
     /// One statement: asked for each conversation, those of an inbox of 1,000 took most of the time until it was open.
     package func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount {
+        // Most have blocked nobody.
+        let hasBlocked = try sql.first("SELECT 1 FROM blocks WHERE blocker = ?1 LIMIT 1", [.id(user)]) != nil
+        let isNotBlocked = hasBlocked ? "AND (p.kind <> 'group' OR \(Self.isNotBlocked))" : ""
         let isVisible = """
             m.author <> ?1 AND \(Self.isCounted(at: 2)) AND NOT EXISTS (
                 SELECT 1 FROM own o
                 WHERE o.user_id = ?1 AND o.conversation_id = p.id AND o.number = m.number AND o.hidden = 1)
+            \(isNotBlocked)
             """
         let row = try sql.first(
             """
@@ -94,15 +135,16 @@ extension StoreTransaction {
                 SELECT m.conversation_id AS id, COALESCE(k.read, 0) AS read_to, COALESCE((
                     SELECT MAX(s.from_number) FROM spans s
                     WHERE s.conversation_id = m.conversation_id AND s.user_id = m.user_id), 0) AS from_number,
-                    COALESCE(o.marked_unread, 0) AS marked
+                    COALESCE(o.marked_unread, 0) AS marked,
+                    (SELECT c.kind FROM conversations c WHERE c.id = m.conversation_id) AS kind
                 FROM members m LEFT JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
                 LEFT JOIN memberships o ON o.user_id = m.user_id AND o.conversation_id = m.conversation_id
                 WHERE m.user_id = ?1 AND m.state = 'member' AND COALESCE(o.archived, 0) = ?3),
             positions AS MATERIALIZED (
-                SELECT id, marked, CASE WHEN read_to > from_number THEN read_to ELSE from_number END AS after_number
+                SELECT id, marked, kind, CASE WHEN read_to > from_number THEN read_to ELSE from_number END AS after_number
                 FROM latest),
             found AS MATERIALIZED (
-                SELECT p.id, p.marked, p.after_number, CASE WHEN EXISTS (
+                SELECT p.id, p.marked, p.kind, p.after_number, CASE WHEN EXISTS (
                     SELECT 1 FROM messages m
                     WHERE m.conversation_id = p.id AND m.number > p.after_number AND m.kind <> 'call' AND \(isVisible))
                 OR EXISTS (
@@ -140,11 +182,11 @@ extension StoreTransaction {
     package func missedCallCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int {
-        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number, limit: limit)
+        let isNotLeftOut = try isNotLeftOut(from: user, in: conversation, after: number, limit: limit)
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
-                \(Self.missedCalls(isNotHidden))
+                \(Self.missedCalls(isNotLeftOut))
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
     }
@@ -152,15 +194,15 @@ extension StoreTransaction {
     package func unreadCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int {
-        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number, limit: limit)
+        let isNotLeftOut = try isNotLeftOut(from: user, in: conversation, after: number, limit: limit)
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
                 SELECT 1 FROM messages m
                 WHERE m.conversation_id = ?2 AND m.number > ?3 AND m.author <> ?1 AND \(Self.isCounted(at: 5))
-                    AND m.kind <> 'call' AND \(isNotHidden)
+                    AND m.kind <> 'call' AND \(isNotLeftOut)
                 UNION ALL
-                \(Self.missedCalls(isNotHidden))
+                \(Self.missedCalls(isNotLeftOut))
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
     }
@@ -168,7 +210,7 @@ extension StoreTransaction {
     package func mentionCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int {
-        let isNotHidden = try isNotHidden(from: user, in: conversation, after: number, limit: limit)
+        let isNotLeftOut = try isNotLeftOut(from: user, in: conversation, after: number, limit: limit)
         return try sql.first(
             """
             SELECT COUNT(*) FROM (
@@ -176,7 +218,7 @@ extension StoreTransaction {
                 CROSS JOIN messages m
                 WHERE m.conversation_id = n.conversation_id AND m.number = n.number
                     AND n.user_id IN (?1, '') AND n.conversation_id = ?2 AND n.number > ?3 AND m.author <> ?1
-                    AND \(Self.isCounted(at: 5)) AND \(isNotHidden)
+                    AND \(Self.isCounted(at: 5)) AND \(isNotLeftOut)
                 LIMIT ?4) found
             """, [.id(user), .id(conversation), .integer(number), .integer(limit), .time(now)])?.int(0) ?? 0
     }

@@ -150,7 +150,10 @@ extension ConversationCommands {
             guard read < last else { continue }
             let page = try PageReader(found: found, user: user, store: store).page(
                 earlier: messages, upTo: last, later: 0, after: read)
-            let others = page.messages.filter { $0.author != user && $0.deletedAt == nil && $0.words != nil }
+            let blocked = try store.blockedAuthors(of: user, in: id)
+            let others = page.messages.filter {
+                $0.author != user && !blocked.contains($0.author) && $0.deletedAt == nil && $0.words != nil
+            }
             guard let low = others.first?.number, let high = others.last?.number else { continue }
             var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
             let vectors = try store.firstVectors(in: id, by: model, low...high)

@@ -40,8 +40,11 @@ package struct CountedMessages: Sendable {
 
     /// How many messages of others there are after a number, at most `limit`; nil if that cannot be said from those that are
     /// held.
-    package func count(after number: Int64, notBy user: UserID, limit: Int) -> Int? {
-        let others = Self.count(in: numbers, after: number) - Self.count(in: byAuthor[user] ?? [], after: number)
+    ///
+    /// - Parameter authors: whose messages do not count: the reader's own, and those of whom the reader has blocked.
+    package func count(after number: Int64, notBy authors: Set<UserID>, limit: Int) -> Int? {
+        var others = Self.count(in: numbers, after: number)
+        for author in authors { others -= Self.count(in: byAuthor[author] ?? [], after: number) }
         if others >= limit { return limit }
         let reachesBack = isComplete || numbers.first.map { $0 <= number } ?? false
         return reachesBack ? others : nil

@@ -36,8 +36,11 @@ package protocol MentionStore {
     /// In how many conversations of the user, archived or others, there are unread messages, or are marked as unread, and in
     /// how many of those with unread messages the user or everybody is mentioned.
     func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount
+    /// Those whom the user has blocked, of all who are or were in a group: what they write there is not counted. Nobody of two
+    /// people, of whom one is not written to any more.
+    func blockedAuthors(of user: UserID, in conversation: ConversationID) throws -> Set<UserID>
     /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
-    /// hidden by the user, or notices, and of calls those that the user has missed. Counts to `limit`.
+    /// hidden by the user, of `blockedAuthors`, or notices, and of calls those that the user has missed. Counts to `limit`.
     func unreadCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int
@@ -80,7 +83,8 @@ extension ConversationCommands {
         of user: UserID, in id: ConversationID, after number: Int64, counted: CountedMessages?,
         store: some MessagingStore
     ) throws -> Int {
-        guard let known = counted?.count(after: number, notBy: user, limit: limits.unread),
+        let uncounted = try counted.map { _ in try store.blockedAuthors(of: user, in: id).union([user]) } ?? []
+        guard let known = counted?.count(after: number, notBy: uncounted, limit: limits.unread),
             try !store.hasHidden(by: user, in: id, after: number)
         else { return try store.unreadCount(of: user, in: id, after: number, limit: limits.unread) }
         guard known < limits.unread else { return limits.unread }

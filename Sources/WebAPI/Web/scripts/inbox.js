@@ -3,6 +3,7 @@
 import { credentials } from "./credentials.js";
 import { drafts } from "./drafts.js";
 import { Emitter } from "./emitter.js";
+import { friends } from "./friends.js";
 import { HeldInbox } from "./held-inbox.js";
 import { randomID } from "./identity.js";
 import { outbox } from "./outbox.js";
@@ -124,8 +125,9 @@ class Inbox extends Emitter {
     #markDelivered() {
         this.#deliveryTimer = undefined;
         for (const { id, lastMessage, membership, unread } of Object.values(this.#known.rows)) {
-            const isNews = unread > 0 && membership?.state === "member" && lastMessage.number > (this.#delivered.get(id) ?? 0);
-            if (!isNews) continue;
+            // What blocked people write in groups is not counted, and has arrived all the same: they are not to tell.
+            const isNews = unread > 0 || lastMessage && !lastMessage.notice && friends.isBlocked(lastMessage.author);
+            if (!isNews || membership?.state !== "member" || lastMessage.number <= (this.#delivered.get(id) ?? 0)) continue;
             this.#delivered.set(id, lastMessage.number);
             request("conversations.mark", { conversation: id, delivered: lastMessage.number }).catch(() => this.#delivered.delete(id));
         }

@@ -4,8 +4,9 @@ const GROUP_MILLISECONDS = 5 * 60_000;
 
 /**
  * The items of a thread in their order, `{message, day?, isUnread, isFirst, isLast, folded?}`: `day` is the time of the
- * first message of a day, `isUnread` marks the first that is unread, and `isFirst` and `isLast` bound what one author wrote
- * within some minutes. Messages of blocked people that follow each other are one item with `folded`, their list.
+ * first message of a day, `isUnread` marks the first that is unread and not of blocked people, and `isFirst` and `isLast` bound
+ * what one author wrote within some minutes. Messages of blocked people that follow each other are one item with `folded`,
+ * their list.
  *
  * `before` and `after` are the messages beside them, if there are any: they have no items, and what stands at the ends does not
  * change when they get theirs.
@@ -24,7 +25,7 @@ export function layout(messages, { me, unreadAfter, blocked = new Set(), opened 
         const isBlocked = blocked.has(message.author) && !message.notice && !message.deletedAt;
         isOpen = isBlocked && (isOpen || opened.has(message.number));
         const day = before && isSameDay(beforeAt, at) ? undefined : message.sentAt;
-        const isUnread = !isMarked && message.number > unreadAfter && message.author !== me && !message.notice;
+        const isUnread = !isMarked && message.number > unreadAfter && message.author !== me && !message.notice && !isBlocked;
         if (isUnread) isMarked = true;
         const last = items.at(-1);
         const isBroken = day !== undefined || isUnread;
