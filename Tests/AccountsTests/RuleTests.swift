@@ -52,6 +52,15 @@ import Testing
         #expect(try AccountRules.displayName(name) == name)
     }
 
+    @Test func charactersOfManyMarksAreRefused() throws {
+        let marked = "a" + String(repeating: "\u{301}", count: 65)
+        let name = #expect(throws: Problem.self) { _ = try AccountRules.displayName(marked) }
+        #expect(name?.field == "displayName" && name?.detail.contains("64 marks") == true)
+        let note = #expect(throws: Problem.self) { _ = try AccountRules.text(marked, field: "note", characters: 80) }
+        #expect(note?.field == "note")
+        #expect(try AccountRules.displayName(String(marked.unicodeScalars.dropLast())) != "")
+    }
+
     @Test(arguments: [
         // Direction.
         ("a\u{202E}b", "RIGHT-TO-LEFT OVERRIDE (U+202E)"), ("a\u{2066}b", "LEFT-TO-RIGHT ISOLATE (U+2066)"),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # The goal names these: a thousand of each a second, from as many requests in flight as a session may have.
 PER_SECOND, WORKERS = 1_000, 50
 LONGEST = "🙂 " * 12_000
+# What looks like one character, with as many marks as fit into a text, and characters with as many as each may have.
+MARKED = ["a" + "\u0301" * 32_000, ("a" + "\u0301" * 64) * 500]
 EMOJI = ["👍", "❤️", "😂", "🎉", "😮"]
 
 
@@ -59,6 +61,18 @@ async def long_sends(target: Target) -> None:
             "messages.send", conversation=conversation, clientID=client_id(), text="@all " + LONGEST, replyTo=1)
 
     await flood(target, "long sends", work, 50)
+
+
+async def marked_sends(target: Target) -> None:
+    """Texts of marks, of which the inboxes of those who read them have the beginning."""
+    endpoint, reader, conversation = await readers(target)
+
+    async def work() -> None:
+        await endpoint.ask(
+            "messages.send", conversation=conversation, clientID=client_id(), text=random.choice(MARKED))
+
+    await reader.listen(f"inbox:{reader.user}")
+    await flood(target, "marked sends", work, 50)
 
 
 async def edits(target: Target) -> None:
@@ -277,6 +291,6 @@ async def questions(target: Target) -> None:
 
 
 ATTACKS = [
-    sends, long_sends, edits, reactions, marks, typing, groups, search_words, hints, drafts, replies, summaries,
-    search_meaning, languages, glossaries, questions,
+    sends, long_sends, marked_sends, edits, reactions, marks, typing, groups, search_words, hints, drafts, replies,
+    summaries, search_meaning, languages, glossaries, questions,
 ]

@@ -40,4 +40,22 @@ struct MessageTextTests {
         #expect(problem("\u{1B}[31m")?.detail.contains("U+001B") == true)
         #expect(problem("\u{85}a\u{9F}")?.detail.contains("U+0085") == true)
     }
+
+    @Test(
+        "what looks like one character has a bound, whatever it is made of",
+        arguments: ["\u{0301}", "\u{0600}", "\u{1100}", "\u{0915}\u{094D}", "\u{1F469}\u{200D}", "\u{200D}"])
+    func clusters(_ part: String) throws {
+        #expect(problem("a" + String(repeating: part, count: 66))?.detail.contains("64 marks") == true)
+        #expect(problem(String(repeating: part, count: 20_000))?.field == "text")
+        #expect(problem(String(repeating: "a" + String(repeating: part, count: 32), count: 200)) == nil)
+    }
+
+    @Test("a text is cut between scalars, in however many marks that is")
+    func cut() {
+        let text = "é👍🏽" + String(repeating: "\u{0301}", count: 4)
+        let sizes = text.unicodeScalars.reduce(into: [0]) { $0.append($0[$0.count - 1] + UTF8.width($1)) }
+        for bytes in 0...text.utf8.count + 1 {
+            #expect(text.prefix(bytes: bytes).utf8.count == sizes.last { $0 <= bytes })
+        }
+    }
 }

@@ -42,9 +42,10 @@ package enum AccountRules {
     /// 1 to 80 characters, none of which is invisible or changes the direction of text: `NameCharacters` has the list.
     package static func displayName(_ name: String, field: String = "displayName") throws -> String {
         let name = trimmed(name)
-        guard !name.isEmpty, name.count <= 80, name.utf8.count <= 640 else {
+        guard !name.isEmpty, name.utf8.count <= 640, name.count <= 80 else {
             throw Problem.invalid(field, "A name has 1 to 80 characters.")
         }
+        try checkClusters(name, field: field)
         if let disallowed = NameCharacters.firstDisallowed(in: name) {
             throw Problem.invalid(
                 field,
@@ -62,6 +63,7 @@ package enum AccountRules {
         guard text.utf8.count <= 8 * characters, text.count <= characters else {
             throw Problem.invalid(field, "\(field) has at most \(characters) characters.")
         }
+        try checkClusters(text, field: field)
         let text = trimmed(text)
         let line = mayHaveLines ? String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }) : text
         if let disallowed = NameCharacters.firstDisallowed(in: line) {
@@ -71,6 +73,14 @@ package enum AccountRules {
                     + "direction.")
         }
         return text
+    }
+
+    /// - Throws: `invalid_request` of the field if a character has so many marks that they cover what is around it.
+    private static func checkClusters(_ text: String, field: String) throws {
+        guard !text.hasLongCluster else {
+            throw Problem.invalid(
+                field, "A character of \(field) has at most \(String.maxClusterLength - 1) marks.")
+        }
     }
 
     /// Language tags in the order of preference, without duplicates.

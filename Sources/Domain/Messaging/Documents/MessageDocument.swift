@@ -173,14 +173,3 @@ extension MessagePage {
         writer.member("hasEarlier", hasEarlier)
     }
 }
-
-extension String {
-    /// As many of its characters as fit into so many bytes of UTF-8.
-    package func prefix(bytes: Int) -> String {
-        guard utf8.count > bytes else { return self }
-        var end = utf8.index(startIndex, offsetBy: bytes)
-        // Not within a character.
-        while end > startIndex, Index(end, within: self) == nil { end = utf8.index(before: end) }
-        return String(self[..<end])
-    }
-}

@@ -12,8 +12,8 @@ package struct MessageText: Hashable, Sendable {
     /// Nil if it was not made yet: see `TextAnalyzer`.
     package internal(set) var analysis: TextAnalysis?
 
-    /// - Throws: `invalid_request` of the field: of a text that is empty, too long, or has a control character other than a
-    ///   tab and line breaks.
+    /// - Throws: `invalid_request` of the field: of a text that is empty, too long, has a control character other than a tab
+    ///   and line breaks, or a character with more than 64 marks.
     package init(_ text: String, field: String = "text") throws(Problem) {
         // What is too long is not looked at.
         guard text.utf8.count <= Self.maxBytes else { throw Self.tooLong(field) }
@@ -36,6 +36,9 @@ package struct MessageText: Hashable, Sendable {
         }
         self.text = Self.trimmed(scalars)
         guard !self.text.isEmpty else { throw .invalid(field, "A text has at least one character that is no space.") }
+        guard !self.text.hasLongCluster else {
+            throw .invalid(field, "A character of a text has at most \(String.maxClusterLength - 1) marks.")
+        }
     }
 
     private static func tooLong(_ field: String) -> Problem {

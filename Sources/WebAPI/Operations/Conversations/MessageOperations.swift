@@ -41,8 +41,8 @@ enum MessageOperations {
                 .required("clientID", .identifier, "A UUID; a message sent again with it is stored once, for ever."),
                 .optional(
                     "text", .text(minimum: 1, maximum: MessageText.maxBytes),
-                    "At most \(MessageText.maxBytes) bytes of UTF-8. `<@user id>` mentions a user, `<@all>` everybody; "
-                        + "`ranges` of the message have what was found in it."),
+                    "At most \(MessageText.maxBytes) bytes of UTF-8, and at most \(String.maxClusterLength - 1) marks of one "
+                        + "character. `<@user id>` mentions a user, `<@all>` everybody; `ranges` of the message have what was found in it."),
                 .optional(
                     "kind", .choice(["text", "voice"]),
                     "`text` if it is absent. A voice message has a `file`, and neither `text` nor `forward`."),
