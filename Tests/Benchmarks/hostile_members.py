@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 import string
 from collections.abc import Awaitable, Callable
@@ -120,6 +121,26 @@ async def typing(target: Target) -> None:
         await endpoint.ask("typing.note", conversation=conversation)
 
     await flood(target, "typing", work)
+
+
+async def listens(target: Target) -> None:
+    """Listening and ceasing in turn, on sixteen sessions."""
+    endpoint, conversation = await member(target)
+    sessions = [endpoint]
+    for _ in range(15):
+        other = Endpoint(target.realtime_url, endpoint.user, endpoint.token)
+        await other.open()
+        sessions.append(other)
+
+    async def one(session: Endpoint) -> None:
+        for name in ("listen", "unlisten"):
+            try:
+                await session.exchange({name: {"stream": f"conversation:{conversation}"}})
+                target.did[name] += 1
+            except RequestError as refused:
+                target.did[f"{name}: {refused.type}"] += 1
+
+    await asyncio.gather(*(target.paced(200, functools.partial(one, session)) for session in sessions))
 
 
 async def groups(target: Target) -> None:
@@ -291,6 +312,6 @@ async def questions(target: Target) -> None:
 
 
 ATTACKS = [
-    sends, long_sends, marked_sends, edits, reactions, marks, typing, groups, search_words, hints, drafts, replies,
-    summaries, search_meaning, languages, glossaries, questions,
+    sends, long_sends, marked_sends, edits, reactions, marks, typing, listens, groups, search_words, hints, drafts,
+    replies, summaries, search_meaning, languages, glossaries, questions,
 ]

@@ -116,6 +116,30 @@ def test_requests_of_a_session_are_counted_before_they_are_decoded(strict):
     assert kinds[-1] == "rate_limited"
 
 
+def test_listening_and_ceasing_are_requests(strict):
+    user = strict.user()
+    with RawSocket(strict.port) as client:
+        client.hello(user)
+        kinds = {"listen": [], "unlisten": []}
+        for number in range(2, 22):
+            name = "unlisten" if number % 2 else "listen"
+            client.send({"id": number, name: {"stream": f"inbox:{user.id}"}})
+            kinds[name].append(client.response(number).get("error", {}).get("type"))
+    assert kinds["listen"][0] is None and kinds["listen"][-1] == "rate_limited"
+    # Ceasing is cheap, and is always done.
+    assert kinds["unlisten"] == [None] * 10
+    assert user.get("/v1/me").status_code == 429
+
+
+def test_a_hello_counts_for_what_it_resumes(strict):
+    for resumed, status in (0, 200), (8 * PER_MINUTE, 429):
+        user = strict.user()
+        with RawSocket(strict.port) as client:
+            streams = {f"call:{uuid.uuid4()}": ["e", 1] for _ in range(resumed)}
+            assert client.hello(user, resume=streams)["session"]
+        assert user.get("/v1/me").status_code == status, resumed
+
+
 def test_a_glossary_counts_as_three_translations(make_server):
     """Over REST and in a session; and once where fewer than three are allowed."""
     for per_minute, allowed in (12, 4), (2, 1):

@@ -14,6 +14,8 @@ final class FakeServices: Sendable {
         var attached: [EndpointID] = []
         var detached: [EndpointID] = []
         var opened = 0
+        /// How many `listen` and `unlisten` are admitted.
+        var listensLeft = Int.max
         var revoked: Set<UserID> = []
         var revokedSignIns: Set<SignInID> = []
         /// While it is set, verifications of endpoints and newer tokens wait, and are counted here.
@@ -102,11 +104,17 @@ extension FakeServices: RealtimeAuthenticator {
         }
     }
 
-    func admit(
-        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
-    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
-        let (principal, expiresAt) = try await authenticate(token: token)
-        return (principal, expiresAt, try await grant(endpoint, secret: secret))
+    func admit(_ hello: Hello) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
+        let (principal, expiresAt) = try await authenticate(token: hello.token)
+        return (principal, expiresAt, try await grant(hello.endpoint, secret: hello.secret))
+    }
+
+    func admitListen(_ principal: Principal) throws(Problem) {
+        let isAdmitted = state.withLock { state in
+            state.listensLeft -= 1
+            return state.listensLeft >= 0
+        }
+        guard isAdmitted else { throw Problem(.rateLimited, "That was too often.", retryAfter: 1000) }
     }
 
     private func grant(_ id: EndpointID?, secret: String?) async throws -> EndpointGrant {

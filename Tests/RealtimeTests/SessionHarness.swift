@@ -83,7 +83,7 @@ struct SessionHarness: ~Copyable {
             run { $0.authenticated(.success(admission), at: now, wallClock: morning, into: &$1) }
         case .handle(let id, _, _): requested.append(id)
         case .end(let bye): byes.append(bye)
-        case .verify, .register, .becomeLive, .reportAlive, .dropped, .readMoved, .wait: break
+        case .verify, .register, .becomeLive, .reportAlive, .dropped, .readMoved, .cancelRead, .wait: break
         }
     }
 

@@ -1,6 +1,7 @@
 import Bus
 import Model
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import Realtime
@@ -11,8 +12,12 @@ struct LiveSession: ~Copyable {
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     var actions: [SessionAction] = []
 
-    init(limits: RealtimeLimits = RealtimeLimits(), tokenLives: TimeAmount = .hours(1)) {
-        machine = SessionMachine(session: identifier(9), rules: SessionRules(limits: limits), at: now)
+    init(
+        limits: RealtimeLimits = RealtimeLimits(), tokenLives: TimeAmount = .hours(1),
+        admitListen: @escaping @Sendable (Principal) -> Problem? = { _ in nil }
+    ) {
+        machine = SessionMachine(
+            session: identifier(9), rules: SessionRules(limits: limits), at: now, admitListen: admitListen)
         machine.receive(.hello(1, Hello(token: "t")), at: now, into: &actions)
         let admission = Admission(
             principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5)), expires: now + tokenLives)
@@ -34,6 +39,11 @@ struct LiveSession: ~Copyable {
     /// Events that gave way since the last look.
     var dropped: Int { actions.reduce(0) { if case .dropped(let count) = $1 { $0 + count } else { $0 } } }
 
+    /// The tickets of reads that nobody needs, since the last look.
+    var cancelled: [UInt32] {
+        actions.compactMap { if case .cancelRead(let ticket) = $0 { ticket } else { nil } }
+    }
+
     /// The last question to the store.
     var ticket: UInt32 {
         for case .open(_, _, let ticket) in actions.reversed() { return ticket }
@@ -52,6 +62,18 @@ struct LiveSession: ~Copyable {
     mutating func advance(by amount: TimeAmount, unsent: Int = 0) {
         now = now + amount
         machine.advance(to: now, unsent: unsent, heartbeat: .heartbeat(at: morning), into: &actions)
+    }
+}
+
+/// Admits two of those that it counts.
+private final class ListenCounter: Sendable {
+    let users = Mutex<[UserID]>([])
+
+    @Sendable func admit(_ principal: Principal) -> Problem? {
+        users.withLock { users in
+            users.append(principal.user)
+            return users.count > 2 ? Problem(.rateLimited, "Too many.", retryAfter: 700) : nil
+        }
     }
 }
 
@@ -547,6 +569,49 @@ struct SessionAttachmentTests {
         let sent = session.sent()
         #expect(sent.first?.hasPrefix(#"{"id":2,"error":{"type":"conflict""#) == true)
         #expect(sent.last == #"{"id":3,"result":{}}"#)
+    }
+
+    @Test("a listen counts as a request of the user, and so does an unlisten, which is always done")
+    func listensCount() {
+        let counter = ListenCounter()
+        var session = LiveSession(admitListen: counter.admit)
+        session.listen(call, at: 1)
+        session.listen(user, at: 1)
+        session.machine.receive(.listen(3, .call(identifier(11)), after: nil), at: session.now, into: &session.actions)
+        #expect(session.actions.count == 1)
+        #expect(session.sent().first?.contains(#""type":"rate_limited""#) == true)
+        session.machine.receive(.unlisten(4, call), at: session.now, into: &session.actions)
+        #expect(session.machine.listens.count == 1)
+        #expect(session.sent() == [#"{"id":4,"result":{}}"#])
+        #expect(counter.users.withLock { $0 } == Array(repeating: alice, count: 4))
+    }
+
+    @Test("whoever stops listening ends the read, which counts until it has ended")
+    func unlistenEndsTheRead() {
+        var limits = RealtimeLimits()
+        limits.listens = 2
+        var session = LiveSession(limits: limits)
+        var tickets: [UInt32] = []
+        for id in 1...3 {
+            session.machine.receive(.listen(Int64(id), call, after: nil), at: session.now, into: &session.actions)
+            guard id < 3 else { break }
+            tickets.append(session.ticket)
+            session.actions = []
+            session.machine.receive(.unlisten(9, call), at: session.now, into: &session.actions)
+            #expect(session.cancelled == [session.machine.tickets])
+            session.actions = []
+        }
+        #expect(session.sent().first?.contains(#""type":"rate_limited""#) == true)
+        session.machine.opened(
+            call, ticket: tickets[0], .failure(Problem(.internalError, "Nobody reads this.")), at: session.now,
+            wallClock: morning, into: &session.actions)
+        #expect(session.actions.isEmpty)
+        session.machine.receive(.listen(8, call, after: nil), at: session.now, into: &session.actions)
+        let last = session.ticket
+        #expect(last > tickets[1])
+        session.actions = []
+        session.machine.close(into: &session.actions)
+        #expect(session.cancelled == [last])
     }
 
     @Test("a flood of frames ends the session")

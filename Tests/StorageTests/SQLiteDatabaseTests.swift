@@ -242,6 +242,28 @@ import Testing
         #expect(counts == [1, 1])
     }
 
+    @Test func aReadEndsWithItsTaskIfItSaysSo() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        for endsWithTask in [false, true] {
+            let reading = Task {
+                // Not before it is cancelled.
+                while !Task.isCancelled { await Task.yield() }
+                return try await SQLReads.$endWithTask.withValue(endsWithTask) {
+                    try await database.read { try $0.first("SELECT 7")?.int(0) }
+                }
+            }
+            reading.cancel()
+            let result = await reading.result
+            if endsWithTask {
+                #expect(throws: CancellationError.self) { try result.get() }
+            } else {
+                #expect(try result.get() == 7)
+            }
+        }
+        await database.close()
+    }
+
     @Test func aCheckpointWaitsForReads() async throws {
         let directory = try ScratchDirectory()
         let path = directory.database

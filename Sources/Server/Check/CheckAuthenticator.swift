@@ -19,11 +19,11 @@ struct CheckAuthenticator: RealtimeAuthenticator {
 
     func admit(from origin: SessionOrigin) throws { try authenticator.admit(from: origin) }
 
-    func admit(
-        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
-    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
-        guard endpoint == nil, let admitted = checks.admit(token) else {
-            return try await authenticator.admit(token: token, endpoint: endpoint, secret: secret, client: client)
+    func admitListen(_ principal: Principal) throws(Problem) { try authenticator.admitListen(principal) }
+
+    func admit(_ hello: Hello) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
+        guard hello.endpoint == nil, let admitted = checks.admit(hello.token) else {
+            return try await authenticator.admit(hello)
         }
         let grant = EndpointGrant(endpoint: admitted.endpoint, showsPresence: false)
         return (admitted.principal, admitted.expiresAt, grant)

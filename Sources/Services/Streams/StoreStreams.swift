@@ -53,6 +53,13 @@ package struct StoreStreams: StreamSource {
     }
 
     package func open(_ stream: StreamName, after: Position?, for principal: Principal) async throws -> StreamOpening {
+        // Whoever stops listening is not read for any more.
+        try await SQLReads.$endWithTask.withValue(true) { try await read(stream, after: after, for: principal) }
+    }
+
+    private func read(
+        _ stream: StreamName, after: Position?, for principal: Principal
+    ) async throws -> StreamOpening {
         if case .presence(let user) = stream { return try await openPresence(of: user, for: principal) }
         switch stream {
         case .conversation(let id): return try await openConversation(id, after: after, for: principal)

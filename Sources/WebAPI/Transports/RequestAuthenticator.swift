@@ -23,6 +23,8 @@ package enum RequestRate: Hashable, Sendable {
 package final class RequestAuthenticator: RealtimeAuthenticator {
     /// How many users may share an address, such as that of an office.
     package static let usersPerAddress = 20
+    /// How many streams a hello resumes for one request.
+    private static let resumedPerRequest = 8
     /// In how many conversations a user may write as often as in one.
     package static let busyConversations = 5
     /// Bytes of a request with a message up to which its size does not count.
@@ -127,15 +129,19 @@ extension RequestAuthenticator {
 extension RequestAuthenticator {
     package func admit(from origin: SessionOrigin) throws { try admit(address: origin.address) }
 
+    package func admitListen(_ principal: Principal) throws(Problem) {
+        try take(.requests, of: principal.user.text)
+    }
+
     package func admit(
-        token: String, endpoint id: EndpointID?, secret: String?, client: ClientInfo?
+        _ hello: Hello
     ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant) {
-        let (principal, expiresAt) = try await authenticate(token: token)
-        try admit(.requests, of: principal)
+        let (principal, expiresAt) = try await authenticate(token: hello.token)
+        try admit(.requests, of: principal, permits: 1 + hello.resume.count / Self.resumedPerRequest)
         async let me = accounts.me(principal)
         let endpoint: (id: EndpointID, newSecret: String?)
         do {
-            endpoint = try await accounts.endpoint(id, secret: secret, of: principal)
+            endpoint = try await accounts.endpoint(hello.endpoint, secret: hello.secret, of: principal)
         } catch let error as SQLError {
             // A full disk: a new endpoint cannot be registered.
             throw error.problem
@@ -143,7 +149,7 @@ extension RequestAuthenticator {
         let grant = EndpointGrant(
             endpoint: endpoint.id, newSecret: endpoint.newSecret, showsPresence: try await me.presence == .everybody)
         // It is only shown to the user: no reason to refuse the hello while the disk is full.
-        if let client { try? await accounts.setClient(client, of: principal) }
+        if let client = hello.client { try? await accounts.setClient(client, of: principal) }
         return (principal, expiresAt, grant)
     }
 
@@ -173,7 +179,9 @@ extension RequestAuthenticator {
     }
 
     /// - Parameter counted: is told what the limit has left.
-    func take(_ limit: RequestLimit, of key: String, permits: Int = 1, counted: CountedLimit? = nil) throws {
+    func take(
+        _ limit: RequestLimit, of key: String, permits: Int = 1, counted: CountedLimit? = nil
+    ) throws(Problem) {
         guard limit != .none else { return }
         let now = uptime()
         let status = limiters.withLock { $0[limit]?.count(key, permits: permits, as: limit, at: now) }

@@ -71,3 +71,9 @@ extension SQLDatabase {
         }
     }
 }
+
+/// How reads behave that a task makes.
+package enum SQLReads {
+    /// Whether a read that waits for a connection is given up when the task is cancelled: it throws `CancellationError`.
+    @TaskLocal package static var endWithTask = false
+}

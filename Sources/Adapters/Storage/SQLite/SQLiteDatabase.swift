@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
+internal import Synchronization
 
 /// The embedded database: one file, written by one thread in group commits and read by a few other connections.
 ///
@@ -270,13 +271,26 @@ package final class SQLiteDatabase: SQLDatabase {
 
 extension DatabaseReader {
     /// Runs `job` in a read transaction. Unlike GRDB's own async read, it does not interrupt the connection when the
-    /// caller's task is cancelled.
+    /// caller's task is cancelled; a read that has not begun is not begun any more, if `SQLReads.endWithTask` says so.
     func run<T: Sendable>(
         _ job: @escaping @Sendable (any SQLTransaction) throws -> T, path: String
+    ) async throws -> T {
+        guard SQLReads.endWithTask else { return try await run(job, path: path, unless: nil) }
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await run(job, path: path, unless: cancellation)
+        } onCancel: {
+            cancellation.isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func run<T: Sendable>(
+        _ job: @escaping @Sendable (any SQLTransaction) throws -> T, path: String, unless cancellation: Cancellation?
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             asyncRead { access in
                 do {
+                    if cancellation?.isCancelled.withLock({ $0 }) == true { throw CancellationError() }
                     let connection = SQLiteConnection(try access.get(), path: path)
                     defer { connection.isOpen = false }
                     continuation.resume(returning: try job(connection))
@@ -288,4 +302,9 @@ extension DatabaseReader {
             }
         }
     }
+}
+
+/// Of one read.
+private final class Cancellation: Sendable {
+    let isCancelled = Mutex(false)
 }

@@ -8,6 +8,8 @@ package struct RealtimeServices: Sendable {
     package let source: any StreamSource
     package let handler: any RequestHandler
     package let observer: any SessionObserver
+    /// `RealtimeAuthenticator.admitListen` for all sessions.
+    let admitListen: @Sendable (Principal) -> Problem?
 
     package init(
         authenticator: any RealtimeAuthenticator, source: any StreamSource, handler: any RequestHandler,
@@ -17,6 +19,14 @@ package struct RealtimeServices: Sendable {
         self.source = source
         self.handler = handler
         self.observer = observer
+        admitListen = { principal in
+            do throws(Problem) {
+                try authenticator.admitListen(principal)
+                return nil
+            } catch {
+                return error
+            }
+        }
     }
 }
 
@@ -39,13 +49,17 @@ package protocol RealtimeAuthenticator: Sendable {
     /// Throws `Problem` (`rate_limited`).
     func admit(from origin: SessionOrigin) throws
 
-    /// Verifies the token of a `hello`, counts it as a request of its user, and then verifies the endpoint that the
-    /// client names, or registers a new one. `client` is remembered with the sign-in.
+    /// Verifies the token of a `hello`, counts it as a request of its user, and one more for each eight streams that it
+    /// resumes, and then verifies the endpoint that the client names, or registers a new one. `client` is remembered with
+    /// the sign-in.
     ///
     /// Throws `Problem`: `unauthenticated`, `rate_limited`, or `forbidden` when the endpoint's secret is wrong.
-    func admit(
-        token: String, endpoint: EndpointID?, secret: String?, client: ClientInfo?
-    ) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
+    func admit(_ hello: Hello) async throws -> (principal: Principal, expiresAt: Timestamp, grant: EndpointGrant)
+
+    /// Counts a `listen` or an `unlisten` as a request of its user.
+    ///
+    /// Called on event loops: it must not block. Throws `Problem` (`rate_limited`).
+    func admitListen(_ principal: Principal) throws(Problem)
 }
 
 /// The endpoint of a session.

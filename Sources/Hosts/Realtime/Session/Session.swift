@@ -27,6 +27,8 @@ final class Session {
     private var closeDeadline: NIODeadline?
     private var isExecuting = false
     private var mustFlush = false
+    /// Pending reads, by their tickets.
+    private var reads: [UInt32: Task<Void, Never>] = [:]
 
     init(
         id: SessionID, number: UInt64, hub: RealtimeHub, shard: SessionShard, transport: any SessionTransport,
@@ -38,7 +40,8 @@ final class Session {
         self.shard = shard
         self.services = services
         self.transport = transport
-        machine = SessionMachine(session: id, rules: hub.rules, at: shard.loop.now)
+        machine = SessionMachine(
+            session: id, rules: hub.rules, at: shard.loop.now, admitListen: services.admitListen)
         hub.counters.sessions.add(1)
     }
 
@@ -205,6 +208,7 @@ extension Session {
         case .unsubscribe(let stream): shard.unsubscribe(number, from: stream)
         case .open(let stream, let after, let ticket): open(stream, after: after, ticket: ticket)
         case .readMoved(let notice, let after, let ticket): readMoved(notice, after: after, ticket: ticket)
+        case .cancelRead(let ticket): reads[ticket]?.cancel()
         case .wait(let stream, let ticket, let time): wait(stream, ticket, time)
         case .handle(let id, let name, let params): request(id, name, params)
         case .register: register()
@@ -288,8 +292,7 @@ extension Session {
             await Self.identified {
                 if let admitted { return admitted }
                 try services.authenticator.admit(from: origin)
-                return try await services.authenticator.admit(
-                    token: hello.token, endpoint: hello.endpoint, secret: hello.secret, client: hello.client)
+                return try await services.authenticator.admit(hello)
             }
         } completion: { session, result in
             let result = result.flatMap { session.checkSessionCount($0) }
@@ -334,9 +337,10 @@ extension Session {
     private func open(_ stream: StreamName, after: Position?, ticket: UInt32) {
         guard let principal = machine.principal else { return }
         let services = services
-        runTask {
+        reads[ticket] = runTask {
             await Self.identified { try await services.source.open(stream, after: after, for: principal) }
         } completion: { session, result in
+            session.reads[ticket] = nil
             session.run { machine, actions in
                 machine.opened(
                     stream, ticket: ticket, result, at: session.now, wallClock: session.hub.clock(), into: &actions)
@@ -346,13 +350,14 @@ extension Session {
 
     private func readMoved(_ notice: InboxNotice, after sequence: Int64, ticket: UInt32) {
         let services = services
-        runTask {
+        reads[ticket] = runTask {
             await Self.identified {
                 StreamOpening.state(
                     try await services.source.moved(
                         notice.conversations, in: notice.user, after: sequence, upTo: notice.position))
             }
         } completion: { session, result in
+            session.reads[ticket] = nil
             session.run { machine, actions in
                 machine.opened(
                     .inbox(notice.user), ticket: ticket, result, at: session.now, wallClock: session.hub.clock(),
@@ -401,12 +406,13 @@ extension Session {
     }
 
     /// Runs an operation in a task of its own, on the loop between its other work, and completes on the loop.
+    @discardableResult
     private func runTask<Value: Sendable>(
         _ operation: @escaping @Sendable () async -> Value, completion: @escaping @Sendable (Session, Value) -> Void
-    ) {
+    ) -> Task<Void, Never> {
         let loop = shard.loop
         let session = NIOLoopBound(self, eventLoop: loop)
-        Task(executorPreference: shard.executor) {
+        return Task(executorPreference: shard.executor) {
             let value = await operation()
             // Not directly, although this is the loop: effects of the operation are in the loop's queue already.
             loop.execute { completion(session.value, value) }

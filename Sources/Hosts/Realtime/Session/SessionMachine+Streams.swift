@@ -16,18 +16,27 @@ extension SessionMachine {
                 reading.next = next
                 listening.state = .reading(reading)
                 listens[stream] = listening
-            } else {
+            } else if mayRead(for: id, into: &actions) {
                 read(stream, after: after, listenIDs: [id], into: &actions)
             }
         } else if listens.count >= limits.listens {
             reject(
                 id, .invalid("listen.stream", "A session can listen to at most \(limits.listens) streams."),
                 into: &actions)
-        } else {
+        } else if mayRead(for: id, into: &actions) {
             actions.append(.subscribe(stream))
             listens[stream] = StreamSubscription(state: .lagging(nil))
             read(stream, after: after, listenIDs: [id], into: &actions)
         }
+    }
+
+    /// Rejects a `listen` while too many reads are pending, also of streams that are no longer listened to.
+    private mutating func mayRead(for id: Int64, into actions: inout [SessionAction]) -> Bool {
+        guard readings >= limits.listens else { return true }
+        reject(
+            id, Problem(.rateLimited, "At most \(limits.listens) streams may be being read.", retryAfter: 1000),
+            into: &actions)
+        return false
     }
 
     mutating func unlisten(_ id: Int64, from stream: StreamName, into actions: inout [SessionAction]) {
@@ -300,7 +309,8 @@ extension SessionMachine {
     }
 
     mutating func forget(_ stream: StreamName, into actions: inout [SessionAction]) {
-        guard listens.removeValue(forKey: stream) != nil else { return }
+        guard let listening = listens.removeValue(forKey: stream) else { return }
+        if case .reading(let reading) = listening.state { actions.append(.cancelRead(ticket: reading.ticket)) }
         queue.forget(stream)
         actions.append(.unsubscribe(stream))
     }

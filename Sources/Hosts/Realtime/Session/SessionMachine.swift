@@ -38,6 +38,8 @@ struct SessionMachine: ~Copyable {
 
     let session: SessionID
     let rules: SessionRules
+    /// Counts a `listen` or `unlisten` as a request of the user; the problem if there were too many.
+    let admitListen: @Sendable (Principal) -> Problem?
     var phase: Phase
     /// The user and the endpoint, from the hello on.
     var principal: Principal?
@@ -46,7 +48,7 @@ struct SessionMachine: ~Copyable {
     var deferredFrames: [ClientFrame] = []
     var pendingResults: [PendingResult] = []
     var requestsInFlight = 0
-    /// Pending reads from the store.
+    /// Pending reads from the store, with those of streams that the client has stopped listening to meanwhile.
     var readings = 0
     var tickets: UInt32 = 0
     var queue = SendQueue()
@@ -59,9 +61,13 @@ struct SessionMachine: ~Copyable {
 
     var limits: RealtimeLimits { rules.limits }
 
-    init(session: SessionID, rules: SessionRules, at now: NIODeadline) {
+    init(
+        session: SessionID, rules: SessionRules, at now: NIODeadline,
+        admitListen: @escaping @Sendable (Principal) -> Problem? = { _ in nil }
+    ) {
         self.session = session
         self.rules = rules
+        self.admitListen = admitListen
         phase = .awaitingHello(until: now + rules.limits.helloTimeout)
         clock = SessionClock(at: now)
     }
@@ -103,6 +109,8 @@ enum SessionAction {
     case open(StreamName, after: Position?, ticket: UInt32)
     /// Read rows of the user's inbox; complete with `opened`.
     case readMoved(InboxNotice, after: Int64, ticket: UInt32)
+    /// Nobody needs what is read any more. It is completed nevertheless.
+    case cancelRead(ticket: UInt32)
     /// Call `waited` after the time.
     case wait(StreamName, ticket: UInt32, TimeAmount)
     /// Handle the request; complete with `handled`.
@@ -170,8 +178,13 @@ extension SessionMachine {
     /// Dispatches a frame of a live session by its kind.
     mutating func dispatch(_ frame: ClientFrame, into actions: inout [SessionAction]) {
         switch frame {
-        case .listen(let id, let stream, let after): listen(id, to: stream, after: after, into: &actions)
-        case .unlisten(let id, let stream): unlisten(id, from: stream, into: &actions)
+        case .listen(let id, let stream, let after):
+            if let problem = principal.flatMap(admitListen) { return reject(id, problem, into: &actions) }
+            listen(id, to: stream, after: after, into: &actions)
+        case .unlisten(let id, let stream):
+            // It costs, and saves more: so it counts, and is always done.
+            _ = principal.flatMap(admitListen)
+            unlisten(id, from: stream, into: &actions)
         case .request(let id, let name, let params):
             guard admitRequest(id, into: &actions) else { return }
             actions.append(.handle(id: id, name: name, params: params))
@@ -260,7 +273,10 @@ extension SessionMachine {
     mutating func close(into actions: inout [SessionAction]) {
         if case .over = phase { return }
         phase = .over
-        for stream in listens.keys { actions.append(.unsubscribe(stream)) }
+        for (stream, listening) in listens {
+            if case .reading(let reading) = listening.state { actions.append(.cancelRead(ticket: reading.ticket)) }
+            actions.append(.unsubscribe(stream))
+        }
         listens = [:]
         queue.removeAll()
         deferredFrames = []

@@ -28,8 +28,7 @@ package final class EventStreamHandler: Sendable {
     ) async throws -> EventStream {
         try services.authenticator.admit(from: origin)
         let hello = try ClientFrame.parseHello(try Self.text(try await receive()), resumptions: hub.limits.listens)
-        let admitted = try await services.authenticator.admit(
-            token: hello.token, endpoint: hello.endpoint, secret: hello.secret, client: hello.client)
+        let admitted = try await services.authenticator.admit(hello)
         let turn = lastLoop.wrappingAdd(1, ordering: .relaxed).newValue
         let loop = hub.shards[turn % hub.shards.count].loop
         return try await loop.submit {

@@ -42,7 +42,8 @@ enum MessageOperations {
                 .optional(
                     "text", .text(minimum: 1, maximum: MessageText.maxBytes),
                     "At most \(MessageText.maxBytes) bytes of UTF-8, and at most \(String.maxClusterLength - 1) marks of one "
-                        + "character. `<@user id>` mentions a user, `<@all>` everybody; `ranges` of the message have what was found in it."),
+                        + "character. `<@user id>` mentions a user, `<@all>` everybody; `ranges` of the message have what "
+                        + "was found in it."),
                 .optional(
                     "kind", .choice(["text", "voice"]),
                     "`text` if it is absent. A voice message has a `file`, and neither `text` nor `forward`."),

@@ -14,6 +14,8 @@ import { Streams } from "./realtime-streams.js";
 const CLIENT = { name: "Switchboard-Web", version: "0.1.0" };
 const IDLE_TIMEOUT = 45_000;
 const REQUEST_TIMEOUT = 8_000;
+/** After which a stream is listened to again that the server could not read now. */
+const LISTEN_PAUSE = 2_000;
 const MAX_BACKOFF = 15_000;
 const MAX_BACKOFF_IN_CALL = 2_000;
 
@@ -147,8 +149,17 @@ class Realtime extends Emitter {
 
     #listen(stream) {
         const after = this.#streams.resumePosition(stream);
+        const socket = this.#socket;
         this.#sendRequest({ listen: { stream, ...(after && { after }) } }).then(() => this.emit("listened", { stream })).catch((error) => {
-            if (!(error instanceof Problem) || !["not_found", "forbidden"].includes(error.type)) return;
+            if (!(error instanceof Problem)) return;
+            if (["rate_limited", "unavailable"].includes(error.type)) {
+                // A new connection listens by itself.
+                setTimeout(() => {
+                    if (this.isOnline && socket === this.#socket && this.#streams.has(stream)) this.#listen(stream);
+                }, error.retryAfter ?? LISTEN_PAUSE);
+                return;
+            }
+            if (!["not_found", "forbidden"].includes(error.type)) return;
             this.forget(stream);
             this.emit("refused", { stream, error });
         });
