@@ -20,11 +20,13 @@ from switchboard_tests.conversations import (
     inbox_order,
     messages,
     send,
+    sent,
     texts,
 )
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server, User
+from switchboard_tests.waiting import SILENCE
 
 
 @pytest.fixture(scope="module")
@@ -176,17 +178,22 @@ def test_who_is_removed_receives_nothing_more(server):
         await removed.until("the message", lambda: 1 in Conversation.of(removed.streams[name]).messages)
         assert ann.request("DELETE", f"/v1/conversations/{here}/members/{ben.id}").status_code == 204
         await removed.until("the reset", lambda: f"{name}: access" in removed.resets)
-        send(ann, here, "unheard")
-        await stays.until("the second", lambda: 2 in Conversation.of(stays.streams[name]).messages)
-        row = await removed.until(
+        await removed.until(
             "the row", lambda: (found := inbox(removed.streams[f"inbox:{ben.id}"]).get(here))
-            and found["membership"]["state"] == "left" and found
+            and found["membership"]["state"] == "left"
         )
-        assert row["lastMessage"]["text"] == "heard" and name not in removed.streams
+        # 2 is the notice of the removal.
+        assert sent(ann, here, "unheard") == 3
+        await stays.until("the third", lambda: 3 in Conversation.of(stays.streams[name]).messages)
         with pytest.raises(RequestError) as refused:
             await removed.exchange({"listen": {"stream": name}})
         assert refused.value.type == "forbidden"
-        assert "unheard" not in json.dumps([stream.rows for stream in removed.streams.values()])
+        # Whatever was on its way to the removed has arrived now.
+        await asyncio.sleep(SILENCE)
+        row = inbox(removed.streams[f"inbox:{ben.id}"])[here]
+        assert row["lastMessage"]["text"] == "heard" and name not in removed.streams
+        everything = [removed.events, *([stream.snapshot, stream.rows] for stream in removed.streams.values())]
+        assert "unheard" not in json.dumps(everything)
         for endpoint in (removed, stays):
             assert endpoint.violations == []
             await endpoint.close()

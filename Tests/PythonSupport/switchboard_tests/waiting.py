@@ -12,6 +12,8 @@ T = TypeVar("T")
 # The deadline of whatever waits for something that comes: it ends a hang, and is no expectation of speed. Who expects
 # silence waits for less.
 TIMEOUT = 60
+# How long to wait for what must not come, once a later request of the same session has its response.
+SILENCE = 0.3
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = TIMEOUT) -> None:
