@@ -1,7 +1,7 @@
 """Access to conversations: one table of roles and operations, tested over REST, WebSocket and server-sent events.
 
-All roles are real: they joined, left, returned, were invited, declined. Every operation of conversations has to be in
-the table: `test_the_table_is_complete` reads `/openapi.json`. A new one needs a row in `OPERATIONS`.
+All roles are real: they joined, left, returned, cleared, were invited, declined. Every operation of conversations has
+to be in the table: `test_the_table_is_complete` reads `/openapi.json`. A new one needs a row in `OPERATIONS`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from switchboard_tests.access_tokens import expiring
 from switchboard_tests.conversations import befriend, create, group, send
 from switchboard_tests.endpoint import client_id
 from switchboard_tests.recordings import signed_up
-from switchboard_tests.server import HTTP, Server, User
+from switchboard_tests.server import HTTP, Server, User, refused
 from switchboard_tests.transports import event_stream, web_socket
 
 # The numbers of what was written; between them are notices of what was done.
@@ -25,31 +26,41 @@ ROLES = {
     "member": "is in it and wrote TWO, which is deleted",
     "blocked": "is in it, and has blocked the owner",
     "joined later": "joined after TWO",
+    "cleared": "is in it, and has cleared it for themselves after TWO",
     "returned": "left after ONE and returned after TWO",
     "former": "left after TWO",
     "invited": "was invited and has not accepted",
     "declined": "was invited and has declined",
     "outsider": "was never in it",
+    "friend": "was never in it, and is a friend of the owner",
+    "requested": "was never in it, and has a request of the owner to write to them",
     "anonymous": "has no token",
+    "expired": "is in it; the access token has expired",
     "revoked": "is in it; the session was revoked",
     "disabled": "is in it; the account is disabled",
     "deleted": "was in it; the account is deleted",
 }
-SIGNED_OUT = {"anonymous", "revoked", "disabled", "deleted"}
-INSIDE = {"owner", "admin", "member", "blocked", "joined later", "returned"}
+SIGNED_OUT = {"anonymous", "expired", "revoked", "disabled", "deleted"}
+INSIDE = {"owner", "admin", "member", "blocked", "joined later", "cleared", "returned"}
 # The messages that each sees; THREE was written after all had joined.
 ALL = [ONE, TWO, THREE]
 SEES = {
     "owner": ALL, "admin": ALL, "member": ALL, "blocked": ALL, "joined later": [THREE],
-    "returned": [ONE, THREE], "former": [ONE, TWO], "invited": [], "declined": None, "outsider": None,
+    "cleared": [THREE], "returned": [ONE, THREE], "former": [ONE, TWO], "invited": [], "declined": None,
+    "outsider": None, "friend": None, "requested": None,
 }
 
 
 def statuses(base: int, **others: int) -> dict[str, int]:
-    """What each role gets: `base`, if nothing else is said; 404 who was never in it."""
+    """What each role gets: `base`, if nothing else is said; 404 who was never in it.
+
+    Who has cleared it gets what who joined later does: both are members, and clearing moves the beginning of what they
+    see behind TWO, for ever. Neither friendship with the owner nor a request of theirs is a membership.
+    """
     named = {name.replace("_", " "): status for name, status in others.items()}
-    unseen = {"outsider": 404, "declined": 404}
-    return {role: (unseen | named).get(role, base) for role in SEES}
+    unseen = dict.fromkeys(("outsider", "friend", "requested", "declined"), 404)
+    found = {role: (unseen | named).get(role, base) for role in SEES}
+    return found | {"cleared": found["joined later"]}
 
 
 LATER = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -220,26 +231,37 @@ def harness(make_server) -> Harness:
     people |= {"anonymous": None, "disabled": signed_up(server, "disabled"), "deleted": signed_up(server, "deleted")}
     named = {role: who for role, who in people.items() if who is not None}
     owner = named["owner"]
-    unrelated = {"invited", "declined", "outsider"}
+    unrelated = {"invited", "declined", "outsider", "requested"}
     for role, who in named.items():
         if role != "owner" and role not in unrelated:
             befriend(owner, who)
-    early = ["admin", "member", "blocked", "returned", "former", "revoked", "disabled", "deleted"]
+    early = [
+        "admin", "member", "blocked", "cleared", "returned", "former", "expired", "revoked", "disabled", "deleted",
+    ]
     here = group(owner, [named[role] for role in early], name="Team")
     path = f"/v1/conversations/{here}"
     assert owner.request("PATCH", f"{path}/members/{named['admin'].id}", {"role": "admin"}).status_code == 200
     settings = {"settings": {"add": "admins", "rename": "admins"}}
     assert owner.request("PATCH", path, settings).status_code == 200
     assert send(owner, here, "one").status_code == 201
+    # What was noted on a message before it was cleared is gone with it.
+    assert named["cleared"].request("PUT", f"{path}/messages/{ONE}/star").status_code == 200
     assert named["returned"].request("DELETE", f"{path}/members/me").status_code == 204
     assert send(named["member"], here, "two").status_code == 201
     assert owner.request("DELETE", f"{path}/messages/{TWO}?for=all").status_code == 200
+    assert named["cleared"].post(f"{path}/clear").status_code == 204
     assert named["former"].request("DELETE", f"{path}/members/me").status_code == 204
     later = [named[role].id for role in ("joined later", "returned", "invited", "declined")]
     assert owner.post(f"{path}/members", {"members": later}).status_code == 200
     assert named["declined"].post(f"{path}/members/me/decline").status_code == 204
     assert send(owner, here, "three").status_code == 201
     assert named["blocked"].request("PUT", f"/v1/blocks/{owner.id}").status_code in (200, 204)
+    asked = create(owner, "direct", [named["requested"]]).json()["conversation"]["id"]
+    assert send(owner, asked, "may I?").status_code == 201
+    # It is refused for its time alone: with a later one it is good.
+    assert expiring(named["expired"], 600).get("/v1/me").status_code == 200
+    people["expired"] = expiring(named["expired"], -600)
+    assert "has expired" in refused(people["expired"].get("/v1/me"), 401, "unauthenticated")["detail"]
     assert named["revoked"].request("DELETE", "/v1/sessions/current").status_code == 204
     server.command("account", "disable", "--email", "disabled@example.org")
     server.command("account", "delete", "deleted@example.org", "--yes")
@@ -324,7 +346,7 @@ def test_what_is_of_no_conversation(harness, role: str):
         expected = {401, 403} if role in SIGNED_OUT else {200, 201}
         assert response.status_code in expected, (operation, response.text)
         if operation == "messages.starred" and response.status_code == 200:
-            assert bool(response.json()["messages"]) == (role in INSIDE - {"returned", "joined later"})
+            assert bool(response.json()["messages"]) == (role in INSIDE - {"returned", "joined later", "cleared"})
         if response.status_code == 200 and operation.endswith("list"):
             ids = {one.get("id") or one["conversation"]["id"] for one in response.json()["conversations"]}
             assert (harness.here in ids) == (SEES[role] is not None), operation
