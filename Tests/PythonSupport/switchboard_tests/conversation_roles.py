@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
+
 from switchboard_tests.access_tokens import expiring
 from switchboard_tests.conversations import befriend, create, group, send
 from switchboard_tests.endpoint import client_id
@@ -63,17 +65,20 @@ class Harness:
 
         return {"conversation": self.here} | {name: fill(value) for name, value in values.items()}
 
-    def ask(self, role: str, operation: str, values: dict[str, Any]) -> Any:
+    def ask(self, role: str, operation: str, values: dict[str, Any]) -> httpx.Response:
         """Over REST."""
+        who = self.people[role]
+        return self.request(who.headers if who else {}, operation, values)
+
+    def request(self, headers: dict[str, str], operation: str, values: dict[str, Any]) -> httpx.Response:
         method, path = self.routes[operation]
         values = self.filled(values)
         for name in list(values):
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(values.pop(name)))
-        who = self.people[role]
         in_query = method in ("GET", "DELETE")
         return HTTP.request(
-            method, self.server.url + path, headers=who.headers if who else {},
+            method, self.server.url + path, headers=headers,
             params=values if in_query else None, json=None if in_query else values,
         )
 
