@@ -1,24 +1,19 @@
 """What each role receives of what others do in a conversation: one table of acts and of who is sent what.
 
-Everybody has a session that listens to all streams that they may listen to. After each act it is compared what came:
-with the long deadline for those who have to receive something, and for all others after a request of their own, whose
-result and row come after whatever was on its way.
+Everybody has a session that listens to all streams that they may listen to. After each act it is compared what came.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from switchboard_tests.calls import GENEROUS
+from switchboard_tests.conversation_listeners import KINDS, Act, compare
 from switchboard_tests.conversation_roles import INSIDE, LIMITS, ONE, ROLES, SIGNED_OUT, Harness, group_of_roles
-from switchboard_tests.conversations import befriend, create
-from switchboard_tests.endpoint import Endpoint, client_id
-from switchboard_tests.server import User
-from switchboard_tests.waiting import SILENCE
+from switchboard_tests.conversations import befriend, create, direct, send
+from switchboard_tests.endpoint import client_id
 
 LATER = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 WAITING = client_id()
@@ -34,7 +29,7 @@ RUNG = STAYING - {"blocked"}
 # former, the invited, who declined, and who was never in it. The invited are sent what they see of the group, its name,
 # settings, timer and number of members; `inbox` is a row without a last message, and `inbox 9` one with the ninth.
 # The one who has blocked the owner is sent what the owner does in a group: their clients collapse it.
-ACTS: list[tuple[str, str, dict[str, Any], dict[str, set[str]]]] = [
+ACTS: list[Act] = [
     ("member", "messages.send", {"clientID": "{new}", "text": "four"}, {"message 9: four": ALL, "inbox 9": ALL}),
     ("owner", "messages.send", {"clientID": "{new}", "text": "five"}, {"message 10: five": ALL, "inbox 10": ALL}),
     (
@@ -223,96 +218,6 @@ ENTERS = {"members.add": NEWCOMER, "members.accept": "invited"}
 LEAVES = {"members.remove": NEWCOMER, "members.leave": "returned"}
 
 
-class Listener(Endpoint):
-    """Somebody's session, with what it is sent of the conversation."""
-
-    def __init__(self, harness: Harness, user: User) -> None:
-        super().__init__(user.server.realtime_url, user.id, user.token)
-        self.harness = harness
-        self.roles = {who.id: role for role, who in harness.people.items() if who is not None}
-        self.notes = create(user, "self").json()["conversation"]["id"]
-        self.is_pinned = False
-        self.received: set[str] = set()
-
-    async def handle(self, frame: dict[str, Any]) -> None:
-        if "stream" in frame:
-            self.received.update(self.names(frame))
-        await super().handle(frame)
-
-    def names(self, frame: dict[str, Any]) -> Iterator[str]:
-        """What the frame tells, as the table names it. Rows that are left out for the listener leave an empty frame."""
-        kind, about = frame["stream"].split(":")[:2]
-        if kind == "call":
-            # What the call's own stream tells is tested with calls.
-            yield kind
-            return
-        if about not in (self.harness.here, self.user):
-            yield frame["stream"]
-        if "snapshot" in frame:
-            yield f"snapshot of {kind}"
-        if "reset" in frame:
-            yield f"reset of {kind}"
-        if "event" in frame:
-            yield f"{kind} of {self.roles[frame['event']['user']]}"
-        for change in frame.get("changes", []):
-            yield f"{kind} {change['type']}"
-        for row in frame.get("rows", []):
-            if kind == "inbox":
-                yield from self.names_of_inbox(row)
-            else:
-                yield from self.names_of_row(row)
-
-    def names_of_inbox(self, row: dict[str, Any]) -> Iterator[str]:
-        if row["id"] == self.harness.here:
-            last = row.get("lastMessage", {}).get("number", "gone" if row.get("gone") else "")
-            yield f"inbox {last}".strip()
-        elif row["id"] != self.notes:
-            yield f"inbox of {row['id']}"
-
-    def names_of_row(self, row: dict[str, Any]) -> Iterator[str]:
-        match row:
-            case {"message": message}:
-                what = "deleted" if "deletedAt" in message else message.get("text", "")
-                if "notice" in message:
-                    what = message["notice"]["kind"]
-                elif "call" in message:
-                    what = f"call {message['call']['state']}"
-                yield " ".join([f"message {message['number']}: {what}", *message.get("reactions", {})])
-            case {"member": member}:
-                yield f"member {self.roles[member['user']]}"
-            case {"conversation": conversation}:
-                yield "conversation"
-                yield from (f"pin {number}" for number in conversation["pins"])
-            case {"marks": marks}:
-                yield "own marks" if "read" in marks else f"marks of {self.roles[marks['user']]}"
-            case {"own": own}:
-                yield f"own {own['number']}"
-            case _:
-                yield from row
-
-    async def listens(self) -> bool:
-        """Listens to the conversation as far as the user may; whether they may. It is the same for all its streams."""
-        streams = [f"{kind}:{self.harness.here}" for kind in ("conversation", "typing", "marks")]
-        found = {await self.listen(stream) is not None for stream in streams}
-        assert len(found) == 1, (self.roles[self.user], found)
-        return found.pop()
-
-    async def has(self, names: set[str]) -> None:
-        await self.until(f"{names}", lambda: names <= self.received)
-
-    async def settle(self) -> None:
-        """A request, and the row of the inbox that it moves, come after all that was on its way."""
-        self.is_pinned = not self.is_pinned
-        await self.ask("members.updateMe", conversation=self.notes, pinned=self.is_pinned)
-
-        def is_there() -> bool:
-            rows = [row for row in self.streams[f"inbox:{self.user}"].rows if row["id"] == self.notes]
-            return bool(rows) and rows[-1]["membership"]["pinned"] == self.is_pinned
-
-        await self.until("the row of the own notes", is_there)
-        await asyncio.sleep(SILENCE)
-
-
 @pytest.fixture(scope="module")
 def harness(make_server) -> Harness:
     limits = GENEROUS["limits"] | LIMITS
@@ -332,43 +237,127 @@ def test_the_table_is_complete(harness):
     assert changing == ({operation for _, operation, _, _ in ACTS} | set(ELSEWHERE)) - {"calls.create", "calls.end"}
 
 
-def act(harness: Harness, role: str, operation: str, values: dict[str, Any]) -> None:
-    owner = harness.people["owner"]
-    assert owner is not None
-    if "textVersion" in values:
-        found = owner.get(f"/v1/conversations/{harness.here}/messages/{values['number']}").json()
-        values = values | {"textVersion": found["message"]["textVersion"]}
-    response = harness.ask(role, operation, values | ({"call": harness.call} if "call" in values else {}))
-    assert response.status_code < 300, (role, operation, response.text)
-    if operation == "calls.create":
-        harness.call = response.json()["call"]["id"]
-
-
 def test_each_act_is_sent_to_whom_it_concerns(harness):
     inside = set(INSIDE)
 
-    async def run() -> None:
-        listeners = {role: Listener(harness, user) for role, user in harness.people.items()}
-        for listener in listeners.values():
-            await listener.open()
-            for stream in ("inbox", "user"):
-                assert await listener.listen(f"{stream}:{listener.user}") is not None
-        for role, operation, values, sent in ACTS:
-            listening = await asyncio.gather(*[listener.listens() for listener in listeners.values()])
-            assert {one for one, may in zip(listeners, listening, strict=True) if may} == inside
-            for listener in listeners.values():
-                listener.received.clear()
-            await asyncio.to_thread(act, harness, role, operation, values)
-            expected = {one: {name for name, roles in sent.items() if one in roles} for one in listeners}
-            await asyncio.gather(*[listener.has(expected[one]) for one, listener in listeners.items()])
-            await asyncio.gather(*[listener.settle() for listener in listeners.values()])
-            found = {one: listener.received for one, listener in listeners.items()}
-            assert found == expected, (role, operation, values)
-            if operation in ENTERS:
-                inside.add(ENTERS[operation])
-            inside.discard(LEAVES.get(operation, ""))
-        for listener in listeners.values():
-            assert listener.violations == []
-            await listener.close()
+    def done(operation: str) -> None:
+        if operation in ENTERS:
+            inside.add(ENTERS[operation])
+        inside.discard(LEAVES.get(operation, ""))
 
-    asyncio.run(run())
+    asyncio.run(compare(harness, ACTS, lambda role: set(KINDS) if role in inside else set(), done))
+
+
+# Of two people, of whom one has blocked the other: what the blocked one does is sent to themselves alone.
+BLOCKED, READER = {"blocked"}, {"reader"}
+BOTH = BLOCKED | READER
+# Left out: the document of the conversation and the row of the inbox are sent to the reader too, with another version
+# and the number and time of what is withheld, though only the author's row should move.
+LEFT_OUT = BLOCKED | {"reader?"}
+WITHHELD: list[Act] = [
+    (
+        "blocked", "messages.send", {"clientID": "{new}", "text": "three"},
+        {"message 3: three": BLOCKED, "inbox 3": BLOCKED},
+    ),
+    (
+        "blocked", "messages.edit", {"number": 1, "text": "one again", "textVersion": 0},
+        {"message 1: one again": BLOCKED, "inbox 3": BLOCKED},
+    ),
+    (
+        "blocked", "messages.react", {"number": 2, "emoji": "👍"},
+        {"message 2: two 👍": BLOCKED, "own 2": BLOCKED, "inbox 3": BLOCKED},
+    ),
+    (
+        "blocked", "messages.pin", {"number": 2},
+        {
+            "conversation": LEFT_OUT, "pin 2": BLOCKED, "message 4: pinned": BLOCKED, "inbox 4": BLOCKED,
+            "inbox 2": {"reader?"},
+        },
+    ),
+    (
+        "blocked", "messages.unpin", {"number": 2},
+        {"conversation": LEFT_OUT, "inbox 4": BLOCKED, "inbox 2": {"reader?"}},
+    ),
+    ("blocked", "typing.note", {}, {}),
+    ("blocked", "conversations.mark", {"read": 2}, {"own marks": BLOCKED, "inbox 4": BLOCKED}),
+    (
+        "blocked", "conversations.update", {"disappearAfter": 86_400},
+        {
+            "conversation": LEFT_OUT, "message 5: disappearing": BLOCKED, "inbox 5": BLOCKED, "inbox 2": {"reader?"},
+        },
+    ),
+    (
+        "blocked", "calls.create", {"clientID": "{new}", "kind": "audio"},
+        {
+            "message 6: call ringing": BLOCKED, "conversation": LEFT_OUT, "inbox 6": BLOCKED, "user call": BLOCKED,
+            "inbox 2": {"reader?"},
+        },
+    ),
+    (
+        "blocked", "calls.end", {"call": "{call}"},
+        {
+            "message 6: call ended": BLOCKED, "conversation": LEFT_OUT, "inbox 6": BLOCKED, "user call": BLOCKED,
+            "inbox 2": {"reader?"},
+        },
+    ),
+    (
+        "blocked", "messages.delete", {"number": 3, "for": "all"}, {"message 3: deleted": BLOCKED, "inbox 6": BLOCKED},
+    ),
+    # A deletion reaches whoever has the message.
+    (
+        "blocked", "messages.delete", {"number": 1, "for": "all"},
+        {"message 1: deleted": BOTH, "inbox 6": BLOCKED, "inbox 2": READER},
+    ),
+    ("reader", "typing.note", {}, {}),
+    ("reader", "conversations.mark", {"read": 2}, {"own marks": READER, "inbox 2": READER}),
+]
+# A request: who is asked sees what is written, and the two are told nothing else of each other.
+ASKER, ASKED = {"asker"}, {"asked"}
+REQUEST: list[Act] = [
+    (
+        "asker", "messages.send", {"clientID": "{new}", "text": "please"},
+        {"message 2: please": ASKER | ASKED, "inbox 2": ASKER | ASKED},
+    ),
+    ("asker", "typing.note", {}, {}),
+    ("asker", "conversations.mark", {"read": 2}, {"own marks": ASKER, "inbox 2": ASKER}),
+    ("asked", "conversations.mark", {"read": 2, "delivered": 2}, {"own marks": ASKED, "inbox 2": ASKED}),
+    (
+        "asker", "messages.delete", {"number": 1, "for": "all"},
+        {"message 1: deleted": ASKER | ASKED, "inbox 2": ASKER | ASKED},
+    ),
+    # Declining is silent.
+    (
+        "asked", "members.decline", {},
+        {"reset of conversation": ASKED, "reset of marks": ASKED, "inbox gone": ASKED},
+    ),
+    (
+        "asker", "messages.send", {"clientID": "{new}", "text": "still"},
+        {"message 3: still": ASKER, "inbox 3": ASKER},
+    ),
+]
+
+
+def test_what_the_blocked_do_is_sent_to_themselves(harness):
+    blocked, reader, other = harness.server.users(3)
+    befriend(blocked, reader)
+    here = direct(blocked, reader)
+    send(blocked, here, "one")
+    send(reader, here, "two")
+    assert reader.request("PUT", f"/v1/blocks/{blocked.id}").status_code == 204
+    people = {"blocked": blocked, "reader": reader, "other": other}
+    two = Harness(harness.server, here, people, harness.routes)
+    asyncio.run(compare(two, WITHHELD, lambda role: set(KINDS) if role in BOTH else set()))
+
+
+def test_a_request_is_sent_what_is_written(harness):
+    asker, asked, other = harness.server.users(3)
+    here = create(asker, "direct", [asked]).json()["conversation"]["id"]
+    send(asker, here, "may I?")
+    two = Harness(harness.server, here, {"asker": asker, "asked": asked, "other": other}, harness.routes)
+    kinds = {"asker": set(KINDS), "asked": {"conversation", "marks"}, "other": set()}
+
+    def done(operation: str) -> None:
+        if operation == "members.decline":
+            kinds["asked"] = set()
+
+    asyncio.run(compare(two, REQUEST, kinds.__getitem__, done))
