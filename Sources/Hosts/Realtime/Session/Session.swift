@@ -340,7 +340,7 @@ extension Session {
         reads[ticket] = runTask {
             await Self.identified { try await services.source.open(stream, after: after, for: principal) }
         } completion: { session, result in
-            session.reads[ticket] = nil
+            session.endRead(ticket)
             session.run { machine, actions in
                 machine.opened(
                     stream, ticket: ticket, result, at: session.now, wallClock: session.hub.clock(), into: &actions)
@@ -357,13 +357,19 @@ extension Session {
                         notice.conversations, in: notice.user, after: sequence, upTo: notice.position))
             }
         } completion: { session, result in
-            session.reads[ticket] = nil
+            session.endRead(ticket)
             session.run { machine, actions in
                 machine.opened(
                     .inbox(notice.user), ticket: ticket, result, at: session.now, wallClock: session.hub.clock(),
                     into: &actions)
             }
         }
+    }
+
+    /// An idle session keeps no room for the reads that it had when it was resumed.
+    private func endRead(_ ticket: UInt32) {
+        reads[ticket] = nil
+        if reads.isEmpty { reads = [:] }
     }
 
     private func wait(_ stream: StreamName, _ ticket: UInt32, _ time: TimeAmount) {
