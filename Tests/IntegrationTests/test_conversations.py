@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from switchboard_tests.conversations import befriend, create, direct, group, inbox, members_of, send, texts
-from switchboard_tests.endpoint import Endpoint, RequestError, client_id
+from switchboard_tests.endpoint import Endpoint, RequestError, client_id, listening
 from switchboard_tests.server import Server
 
 
@@ -116,12 +116,8 @@ def test_who_has_declined_is_notified_of_nothing_more(server):
     assert send(ann, here, "may I?").status_code == 201
 
     async def run() -> None:
-        endpoint = Endpoint(server.realtime_url, ben.id, ben.token)
-        await endpoint.open()
-        try:
-            name = f"inbox:{ben.id}"
-            await endpoint.listen(name)
-
+        name = f"inbox:{ben.id}"
+        async with listening(ben, name) as endpoint:
             def rows() -> list[dict[str, Any]]:
                 return [row for row in endpoint.streams[name].rows if row["id"] == here]
 
@@ -137,8 +133,6 @@ def test_who_has_declined_is_notified_of_nothing_more(server):
             assert send(cleo, there, "hello").status_code == 201
             await endpoint.until("the other", lambda: any(row["id"] == there for row in endpoint.streams[name].rows))
             assert len(rows()) == before, rows()
-        finally:
-            await endpoint.close()
 
     asyncio.run(run())
 
@@ -189,12 +183,8 @@ def test_in_groups_the_blocked_are_not_counted(server):
         return found["unread"], found["mentions"]
 
     async def run() -> None:
-        endpoint = Endpoint(server.realtime_url, ben.id, ben.token)
-        await endpoint.open()
-        try:
-            name = f"inbox:{ben.id}"
-            await endpoint.listen(name)
-
+        name = f"inbox:{ben.id}"
+        async with listening(ben, name) as endpoint:
             async def counts(unread: int, mentions: int) -> None:
                 def is_right() -> bool:
                     stream = endpoint.streams[name]
@@ -215,8 +205,6 @@ def test_in_groups_the_blocked_are_not_counted(server):
             await counts(1, 0)
             assert ben.request("DELETE", f"/v1/blocks/{ann.id}").status_code == 204
             await counts(3, 2)
-        finally:
-            await endpoint.close()
 
     asyncio.run(run())
 

@@ -6,31 +6,17 @@ import asyncio
 import contextlib
 import functools
 import random
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from switchboard_tests.conversations import befriend, direct, group, inbox, send
-from switchboard_tests.endpoint import Endpoint, RequestError, Stream
+from switchboard_tests.endpoint import Endpoint, RequestError, Stream, listening
 from switchboard_tests.server import Server, User
 
 
 @pytest.fixture(scope="module")
 def server(make_server) -> Server:
     return make_server({"limits": {"friendRequestsPerHour": 10_000, "messagesPerMinute": 100_000}})
-
-
-@contextlib.asynccontextmanager
-async def listening(user: User, *streams: str) -> AsyncIterator[Endpoint]:
-    endpoint = Endpoint(user.server.realtime_url, user.id, user.token)
-    await endpoint.open()
-    for stream in streams:
-        await endpoint.exchange({"listen": {"stream": stream}})
-    try:
-        yield endpoint
-    finally:
-        assert endpoint.violations == []
-        await endpoint.close()
 
 
 def mark(user: User, here: str, **marks: int) -> None:

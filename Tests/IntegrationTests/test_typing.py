@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from switchboard_tests.conversations import befriend, direct, group, send
-from switchboard_tests.endpoint import Endpoint, RequestError
+from switchboard_tests.endpoint import Endpoint, RequestError, listening
 from switchboard_tests.server import Server, User
 
 
 @pytest.fixture(scope="module")
 def server(make_server) -> Server:
     return make_server({"limits": {"friendRequestsPerHour": 1000}})
-
-
-@contextlib.asynccontextmanager
-async def listening(user: User, *streams: str) -> AsyncIterator[Endpoint]:
-    endpoint = Endpoint(user.server.realtime_url, user.id, user.token)
-    await endpoint.open()
-    for stream in streams:
-        await endpoint.exchange({"listen": {"stream": stream}})
-    try:
-        yield endpoint
-    finally:
-        assert endpoint.violations == []
-        await endpoint.close()
 
 
 def note(user: User, here: str, state: str | None = None) -> int:

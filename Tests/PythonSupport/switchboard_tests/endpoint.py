@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from switchboard_tests import asyncapi, seen
+from switchboard_tests.server import User
 from switchboard_tests.waiting import TIMEOUT
 
 T = TypeVar("T")
@@ -293,3 +294,17 @@ class Endpoint:
 
 def client_id() -> str:
     return str(uuid.uuid4())
+
+
+@contextlib.asynccontextmanager
+async def listening(user: User, *streams: str) -> AsyncIterator[Endpoint]:
+    """A session of the user that listens to the streams, and has had nothing twice or out of order in the end."""
+    endpoint = Endpoint(user.server.realtime_url, user.id, user.token)
+    await endpoint.open()
+    for stream in streams:
+        await endpoint.exchange({"listen": {"stream": stream}})
+    try:
+        yield endpoint
+    finally:
+        assert endpoint.violations == []
+        await endpoint.close()
