@@ -170,6 +170,22 @@ import Testing
         #expect(after.sequence == 2)
     }
 
+    /// What others listen to goes on when a stream that nobody writes to any more is forgotten.
+    @Test func aForgottenStreamChangesTheEpochOfNewStreamsAlone() async throws {
+        let scratch = try await ScratchStore()
+        let stream = StreamName.user(Self.user(1))
+        let before = try await scratch.store.write { try $0.append("a", [1], to: stream) }.value
+        let (inbox, events) = try await scratch.store.read { (try $0.inboxPosition(), try $0.eventPositions().epoch) }
+        scratch.clock.advance(seconds: 10)
+        let now = scratch.clock.now
+        #expect(try await scratch.store.write { try $0.trim(before: now) }.value == 1)
+        let after = try await scratch.store.read { (try $0.position(of: stream), try $0.inboxPosition()) }
+        #expect(after.0.epoch != before.epoch && after.0.sequence == 0)
+        #expect(try await scratch.store.write { try $0.append("a", [2], to: stream) }.value.epoch == after.0.epoch)
+        #expect(after.1.epoch == inbox.epoch && events == inbox.epoch)
+        #expect(try await scratch.store.read { try $0.eventPositions().epoch } == events)
+    }
+
     @Test func ephemeralStreamsKeepNothing() async throws {
         let scratch = try await ScratchStore()
         let presence = StreamName.presence(Self.user(1))

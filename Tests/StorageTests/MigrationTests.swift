@@ -72,11 +72,17 @@ import Testing
         let early = DatabaseSchema.migrations.filter { $0.number < 14 }
         let store = Store(database: database, publish: { _ in })
         try await store.prepare(early)
+        // What writes here is of now.
+        func alterLog(_ change: String) async throws {
+            _ = try await database.submit { try $0.execute("ALTER TABLE log \(change)") }
+        }
+        try await alterLog("ADD COLUMN stream_epoch TEXT")
         let (said, silent) = (StreamName.call(.make(at: now)), StreamName.call(.make(at: now)))
         let before = try await store.write { store in
             for type in ["call", "caption", "participant"] { try store.append(type, json: "{}", to: said) }
             return (try store.append("call", json: "{}", to: silent), try store.position(of: said))
         }.value
+        try await alterLog("DROP COLUMN stream_epoch")
         try await store.prepare()
         #expect(try await store.read { try $0.position(of: silent) } == before.0)
         let resumed = try await store.read { try $0.changes(of: said, after: before.1) }

@@ -10,8 +10,11 @@ struct RealtimeParameters: DecodableWithConfiguration {
             // Nearly all of them are strings, and a failed attempt costs as much as the rest of the decoding.
             if let text = try? container.decode(String.self) {
                 self = .value(text)
+            } else if let number = try? container.decode(Int.self) {
+                self = .value(String(number))
             } else {
-                self = .value(String(try container.decode(Int.self)))
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "must be a string or a whole number")
             }
         }
     }

@@ -64,7 +64,7 @@ extension StoreTransaction {
             let rows = batch.indices.map { index in
                 let base = (index - batch.startIndex) * 4
                 return """
-                    (?\(base + 1), (SELECT epoch FROM log WHERE id = 1), ?\(base + 2), 0, ?\(base + 3), ?\(base + 4))
+                    (?\(base + 1), \(Self.epochOfNewStreams), ?\(base + 2), 0, ?\(base + 3), ?\(base + 4))
                     """
             }
             let reached = try sql.query(

@@ -1,4 +1,9 @@
 extension DatabaseSchema {
+    /// `log.stream_epoch` is the epoch of streams that are begun from now on, if it is not the log's own.
+    static let streamEpochs: [Migration] = [
+        Migration(65, "epochs of new streams", ["ALTER TABLE log ADD COLUMN stream_epoch TEXT"])
+    ]
+
     /// Trimming of the log in the order of its inserts, and limits of mailboxes.
     ///
     /// `changes.id` increases with every insert (on PostgreSQL it is GENERATED ALWAYS AS IDENTITY), so the oldest

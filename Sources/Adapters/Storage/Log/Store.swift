@@ -169,7 +169,7 @@ package final class Store: Sendable {
     package func rebuildLog() async throws {
         let epoch = Self.newEpoch(at: clock())
         try await database.submit { transaction in
-            try transaction.execute("UPDATE log SET epoch = ?1", [.text(epoch)])
+            try transaction.execute("UPDATE log SET epoch = ?1, stream_epoch = NULL", [.text(epoch)])
             try transaction.execute("UPDATE streams SET epoch = ?1, trimmed = seq, bytes = 0", [.text(epoch)])
             try transaction.execute("DELETE FROM changes")
         }

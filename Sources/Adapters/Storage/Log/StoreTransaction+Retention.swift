@@ -35,7 +35,8 @@ extension StoreTransaction {
     }
 
     /// Removes the rows of streams whose changes were all removed. A stream that is created again begins at 1, so it
-    /// needs an epoch that it never had: the log gets a new epoch if a stream of the current one is removed.
+    /// needs an epoch that it never had: new streams get another one if a stream of the current one is removed. Keyed state
+    /// and the log of events are never begun again, and keep theirs.
     func forgetEmptyStreams(_ names: [String]) throws {
         var removed: Set<String> = []
         for batch in names.batches {
@@ -45,8 +46,8 @@ extension StoreTransaction {
                 """, batch.map { .text($0) })
             for row in rows { removed.insert(try row.text(0)) }
         }
-        guard let current = try sql.first("SELECT epoch FROM log WHERE id = 1"), try removed.contains(current.text(0))
-        else { return }
-        try sql.execute("UPDATE log SET epoch = ?1 WHERE id = 1", [.text(Store.newEpoch(at: now))])
+        let current = try sql.first("SELECT \(Self.epochOfNewStreams)")?.textIfPresent(0)
+        guard let current, removed.contains(current) else { return }
+        try sql.execute("UPDATE log SET stream_epoch = ?1 WHERE id = 1", [.text(Store.newEpoch(at: now))])
     }
 }

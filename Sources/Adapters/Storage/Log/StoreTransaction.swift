@@ -80,7 +80,7 @@ package final class StoreTransaction {
         }
         let row = try sql.first(
             """
-            INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES (?1, (SELECT epoch FROM log WHERE id = 1), 1, 0, ?2)
+            INSERT INTO streams (name, epoch, seq, trimmed, at) VALUES (?1, \(Self.epochOfNewStreams), 1, 0, ?2)
             ON CONFLICT (name) DO UPDATE SET seq = streams.seq + 1, at = excluded.at RETURNING epoch, seq
             """, [.stream(stream), .time(now)])
         guard let row else { throw SQLError(.failed, "The stream \(stream) returned no sequence.") }
@@ -109,13 +109,16 @@ package final class StoreTransaction {
         return encoder
     }()
 
+    /// The epoch of streams that have no row yet: an expression of SQL.
+    static let epochOfNewStreams = "(SELECT COALESCE(stream_epoch, epoch) FROM log WHERE id = 1)"
+
     func state(of stream: StreamName) throws -> (position: Position, trimmed: Int64) {
         if let row = try sql.first("SELECT epoch, seq, trimmed FROM streams WHERE name = ?1", [.stream(stream)]) {
             return (Position(epoch: try row.text(0), sequence: try row.integer(1)), try row.integer(2))
         }
-        guard let row = try sql.first("SELECT epoch FROM log WHERE id = 1") else {
+        guard let row = try sql.first("SELECT \(Self.epochOfNewStreams)"), let epoch = try row.textIfPresent(0) else {
             throw SQLError(.failed, "The change log has no epoch: the database was never prepared.")
         }
-        return (Position(epoch: try row.text(0), sequence: 0), 0)
+        return (Position(epoch: epoch, sequence: 0), 0)
     }
 }

@@ -11,7 +11,7 @@ extension StoreTransaction {
         }
     }
 
-    /// The epoch of the log and of all keyed state: it changes when a backup was restored.
+    /// The epoch of all keyed state: it changes when a backup was restored.
     package func epoch() throws -> String {
         guard let row = try sql.first("SELECT epoch FROM log WHERE id = 1") else {
             throw SQLError(.failed, "The change log has no epoch: the database was never prepared.")

@@ -229,7 +229,7 @@ package enum ErasurePlan {
         // a reset.
         ErasureRule("changes", .removed, .step(.log), personal: ["data"], others: ["stream", "type", "sender"]),
         ErasureRule("streams", .kept, .never, others: ["name", "epoch"]),
-        ErasureRule("log", .kept, .never, others: ["epoch"]),
+        ErasureRule("log", .kept, .never, others: ["epoch", "stream_epoch"]),
         ErasureRule(
             "client_ids", .removed, .step(.rows), users: ["user_id"],
             others: ["client_id", "body_hash", "entity", "scope"], key: ["user_id", "client_id"]),
