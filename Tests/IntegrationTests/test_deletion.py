@@ -11,8 +11,9 @@ import numpy
 import pytest
 from switchboard_tests import histories, issuers, server_keys
 from switchboard_tests.audio_files import encode, tone
+from switchboard_tests.conversations import befriend, direct, group, inbox, send
 from switchboard_tests.deletions import SECONDS, bytes_left, credentials, delete, erased, rows, sign_up, user
-from switchboard_tests.endpoint import Endpoint, client_id
+from switchboard_tests.endpoint import Endpoint, client_id, listening
 from switchboard_tests.gateway import RATE, speaking_call
 from switchboard_tests.recordings import ended, is_recorded
 from switchboard_tests.scripted_recogniser import PITCHES, utterance
@@ -231,6 +232,34 @@ def test_a_client_that_resumes_from_before_gets_a_reset(server):
 
     asyncio.run(after())
     assert endpoint.resets == [f"user:{ben.id}: gap"] and not endpoint.violations
+
+
+def test_who_has_a_conversation_open_goes_on_and_sees_who_it_is_now(server):
+    """Nothing is reset: neither the streams of the one who is left, nor those of somebody else."""
+    ann, ben = (user(server, sign_up(server, name)) for name in ("Quintilla", "Rosalind"))
+    [other] = server.users(1)
+    befriend(ann, ben)
+    here, elsewhere = direct(ben, ann), group(other)
+    assert send(ben, here, "the only message").status_code == 201
+    conversation, theirs, apart = f"conversation:{here}", f"inbox:{ben.id}", f"conversation:{elsewhere}"
+    count = server.log_tail(100_000).count("a deleted account was erased")
+
+    async def run() -> None:
+        async with listening(ben, conversation, theirs) as left, listening(other, apart) as endpoint:
+            assert inbox(left.streams[theirs])[here]["person"]["displayName"] == "Quintilla Wintergreen"
+            await asyncio.to_thread(delete, ann)
+            tombstone = {"id": ann.id, "displayName": "Deleted user", "languages": [], "deleted": True}
+            await left.until(
+                "who it is", lambda: tombstone in [row.get("person") for row in left.streams[conversation].rows]
+            )
+            await left.until("who it is", lambda: inbox(left.streams[theirs])[here]["person"] == tombstone)
+            await asyncio.to_thread(erased, server, count + 1)
+            await asyncio.to_thread(send, other, elsewhere, "a note to oneself")
+            await endpoint.until("the note", lambda: endpoint.streams[apart].rows)
+            for one in (left, endpoint):
+                assert one.resets == [] and {stream.snapshots for stream in one.streams.values()} == {1}
+
+    asyncio.run(run())
 
 
 # A minute of work on a fast machine.

@@ -24,7 +24,7 @@ extension ConversationCommands {
         return last
     }
 
-    /// Has the user leave all groups.
+    /// Has the user leave all groups, and shows those with whom the user was alone who it is now.
     ///
     /// - Parameter id: of the last conversation that was left before; nil at the start.
     /// - Returns: the last one of this part; nil if there are no more.
@@ -33,11 +33,23 @@ extension ConversationCommands {
     ) throws -> ConversationID? {
         let conversations = try store.conversations(of: user, after: id, limit: limit)
         for id in conversations {
-            guard let conversation = try store.conversation(id), conversation.kind == .group,
-                let member = try store.member(user, of: id), member.state != .left || member.isInvitationSilent
+            guard let conversation = try store.conversation(id), let member = try store.member(user, of: id),
+                member.state != .left || member.isInvitationSilent
             else { continue }
-            try remove(member, from: conversation, in: store)
+            if conversation.kind == .group {
+                try remove(member, from: conversation, in: store)
+            } else {
+                try show(member, in: conversation, store)
+            }
         }
         return conversations.last
+    }
+
+    private func show(_ member: Member, in conversation: Conversation, _ store: some MessagingStore) throws {
+        var (member, conversation) = (member, conversation)
+        conversation.version = conversation.change()
+        member.version = conversation.version
+        try store.update(conversation)
+        try store.save(member, of: conversation.id)
     }
 }
