@@ -41,6 +41,7 @@ def free_settings(tmp_path) -> dict:
         "admin": {"port": 0},
         "storage": {"path": str(tmp_path / "data")},
         "relay": {"listen": ["127.0.0.1"], "port": 0},
+        "gateway": {"port": 0},
     }
 
 
