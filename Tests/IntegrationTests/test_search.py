@@ -206,7 +206,8 @@ def test_the_index_goes_on_after_a_crash(make_server):
     assert rows(server, "SELECT count(*) FROM postings WHERE term = 'melon'") == [(21,)]
     server.command("account", "delete", ann.id, "--yes")
     eventually(lambda: "a deleted account was erased" in server.log_tail())
-    assert rows(server, "SELECT count(*) FROM postings") == [(0,)]
+    for table in ("postings", "message_terms", "changed_texts"):
+        assert rows(server, f"SELECT count(*) FROM {table}") == [(0,)], table
     assert b"melon" not in (server.data / "switchboard.sqlite").read_bytes()
     server.stop()
 

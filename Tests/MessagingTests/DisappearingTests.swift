@@ -286,6 +286,7 @@ struct DisappearingTests {
         updates.withLock { $0 = [] }
         #expect(try await store.write { try commands.expireMessages(limit: 9, in: $0) }.value == 1)
         #expect(updates.withLock { $0.first?.rows.count } == 2, "one for each of two people")
+        #expect(try await !store.write { try indexer.forgetDeleted(in: $0) }.value)
         let left = try await store.read { store in
             let columns = "SELECT text, ranges, reactions, length(digest) FROM messages WHERE number = 1"
             let row = try #require(try store.sql.first(columns))

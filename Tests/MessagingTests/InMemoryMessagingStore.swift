@@ -149,7 +149,20 @@ final class InMemoryMessagingStore: MessagingStore {
     func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) {
         rows[conversation]?.edits[number, default: []].append(edit)
     }
-    func removeEdits(of number: Int64, in conversation: ConversationID) { rows[conversation]?.edits[number] = nil }
+    func editCount(of number: Int64, in conversation: ConversationID) -> Int {
+        edits(of: number, in: conversation).count
+    }
+    func edit(
+        of number: Int64, in conversation: ConversationID, upTo version: Int64, includingWithheld: Bool
+    ) -> (edit: MessageEdit, isFirst: Bool)? {
+        let edits = edits(of: number, in: conversation)
+        return edits.lastIndex { $0.textVersion <= version && (includingWithheld || !$0.isWithheld) }.map {
+            (edits[$0], $0 == 0)
+        }
+    }
+    func removeEdits(of number: Int64, in conversation: ConversationID) -> Int {
+        rows[conversation]?.edits.removeValue(forKey: number)?.reduce(0) { $0 + $1.text.count } ?? 0
+    }
     private var expiring: [Message] {
         rows.values.flatMap(\.messages.values).map(\.message).filter { $0.deletedAt == nil && $0.expiresAt != nil }
     }

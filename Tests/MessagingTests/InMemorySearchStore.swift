@@ -5,6 +5,9 @@ import Model
 struct InMemorySearchIndex {
     var index: SearchIndex
     var postings: Set<SearchPosting> = []
+    var terms: [Int64: [SearchTerm]] = [:]
+    /// The messages whose text has changed since.
+    var changed: Set<Int64> = []
 }
 
 extension InMemoryMessagingStore: SearchStore, IndexedMessageStore {
@@ -24,14 +27,48 @@ extension InMemoryMessagingStore: SearchStore, IndexedMessageStore {
         change(index) { $0.postings.subtract(postings) }
     }
 
-    func removePostings(from index: SearchIndex, limit: Int) -> Int {
+    func removeRows(of index: SearchIndex, limit: Int) -> Int {
         var count = 0
         change(index) { changed in
             let removed = changed.postings.prefix(limit)
-            count = removed.count
             changed.postings.subtract(removed)
+            let numbers = changed.terms.keys.prefix(limit - removed.count)
+            count = removed.count + numbers.count
+            for number in numbers { changed.terms[number] = nil }
         }
         return count
+    }
+
+    func indexedTerms(of number: Int64, in index: SearchIndex) -> [SearchTerm] {
+        searchIndexes.values.first { $0.index.key == index.key }?.terms[number] ?? []
+    }
+
+    func setIndexedTerms(_ terms: [Int64: [SearchTerm]], in index: SearchIndex) {
+        change(index) { changed in
+            for (number, terms) in terms { changed.terms[number] = terms.isEmpty ? nil : terms }
+        }
+    }
+
+    func noteChangedText(of number: Int64, in conversation: ConversationID) {
+        guard let known = searchIndexes[conversation], number <= known.index.indexedTo else { return }
+        change(known.index) { $0.changed.insert(number) }
+    }
+
+    func removeChangedText(of number: Int64, in conversation: ConversationID) {
+        searchIndexes[conversation]?.changed.remove(number)
+    }
+
+    func changedTexts(of numbers: ClosedRange<Int64>, in conversation: ConversationID, limit: Int) -> [Int64] {
+        Array((searchIndexes[conversation]?.changed ?? []).filter { numbers.contains($0) }.sorted().prefix(limit))
+    }
+
+    func deletedTexts(limit: Int) -> [(conversation: ConversationID, number: Int64)] {
+        let all = searchIndexes.flatMap { id, index in index.changed.sorted().map { (id, $0) } }
+        return Array(all.filter { rows[$0]?.messages[$1]?.message.deletedAt != nil }.prefix(limit))
+    }
+
+    func editedMessages(of numbers: ClosedRange<Int64>, in conversation: ConversationID, limit: Int) -> [Int64] {
+        Array((rows[conversation]?.edits.keys.filter { numbers.contains($0) } ?? []).sorted().prefix(limit))
     }
 
     private func change(_ index: SearchIndex, _ change: (inout InMemorySearchIndex) -> Void) {
@@ -74,6 +111,7 @@ extension InMemoryMessagingStore: SearchStore, IndexedMessageStore {
             let index = searchIndex(of: conversation.id)
             return conversation.lastNumber > index?.indexedTo ?? 0
                 || index.map { $0.version != SearchTokenizer.version } ?? false
+                || searchIndexes[conversation.id]?.changed.isEmpty == false
         }
         return (due.map(\.id), all.count < limit ? nil : all[limit - 1].id)
     }

@@ -190,6 +190,9 @@ struct SearchWorld<SetUp: SearchSetUp> {
 
     private func index(_ conversation: ConversationID) throws {
         let indexer = MessageIndexer()
+        for change in try indexer.changes(of: conversation, in: store) {
+            #expect(try indexer.write(change, in: store), "seed \(seed)")
+        }
         guard let batch = try indexer.batch(of: conversation, in: store) else { return }
         #expect(try indexer.write(batch, in: store), "seed \(seed)")
         // Nothing is written twice.
@@ -300,14 +303,23 @@ struct SearchWorld<SetUp: SearchSetUp> {
         return results.sorted { key($1.message) < key($0.message) }
     }
 
-    /// The index has the terms of the indexed messages and of what was in them, and nothing of what was deleted.
+    /// When the index has followed, it has the terms of the texts that there are, and of those that others see while one is
+    /// withheld, and nothing else.
     func checkIndex() throws {
+        let indexer = MessageIndexer()
+        #expect(try !indexer.forgetDeleted(in: store), "seed \(seed)")
+        #expect(try store.deletedTexts(limit: 1).isEmpty, "seed \(seed)")
         for conversation in conversations {
             guard let index = try store.searchIndex(of: conversation) else { continue }
+            for change in try indexer.changes(of: conversation, in: store) {
+                #expect(try indexer.write(change, in: store), "seed \(seed)")
+            }
             var wanted: Set<SearchPosting> = []
             for message in try store.messages(toIndexIn: conversation, after: 0, limit: .max)
             where message.number <= index.indexedTo && message.deletedAt == nil {
-                for text in try [message.text ?? ""] + store.edits(of: message.number, in: conversation).map(\.text) {
+                let edits = try store.edits(of: message.number, in: conversation)
+                let shown = message.isTextWithheld ? edits.last { !$0.isWithheld }?.text : nil
+                for text in [message.text, shown].compactMap(\.self) {
                     for term in SearchTokenizer.terms(in: text) {
                         wanted.insert(SearchPosting(term: term, number: message.number))
                     }
@@ -315,6 +327,7 @@ struct SearchWorld<SetUp: SearchSetUp> {
             }
             let words = try SetUp.postings(of: index, in: store).filter { !"@!./".contains($0.term.text.prefix(1)) }
             #expect(words == wanted, "seed \(seed)")
+            #expect(try store.changedTexts(of: 1...Int64.max, in: conversation, limit: 1).isEmpty, "seed \(seed)")
         }
     }
 }

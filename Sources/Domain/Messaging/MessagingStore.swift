@@ -75,5 +75,11 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
     /// Former texts, the oldest first.
     func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit]
     func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws
-    func removeEdits(of number: Int64, in conversation: ConversationID) throws
+    func editCount(of number: Int64, in conversation: ConversationID) throws -> Int
+    /// The newest former text up to a version, and whether it is the first text of the message.
+    func edit(
+        of number: Int64, in conversation: ConversationID, upTo version: Int64, includingWithheld: Bool
+    ) throws -> (edit: MessageEdit, isFirst: Bool)?
+    /// - Returns: how many characters they had.
+    func removeEdits(of number: Int64, in conversation: ConversationID) throws -> Int
 }

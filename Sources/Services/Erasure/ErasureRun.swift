@@ -49,6 +49,7 @@ struct ErasureRun {
                 guard let next else { break }
                 erasure.cursor = next.text
             }
+            while try await transaction({ try MessageIndexer().forgetDeleted(in: $0) }) {}
             let author = eraser.phrases.author(user)
             while try await transaction({ try $0.removePhrases(by: author, limit: batch) }) > 0 {}
         case .reactions:

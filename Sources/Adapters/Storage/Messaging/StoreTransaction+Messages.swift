@@ -193,15 +193,39 @@ extension StoreTransaction {
     package func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit] {
         try sql.query(
             """
-            SELECT text_version, text, written_at, withheld, language, language_is_sure FROM edits WHERE conversation_id = ?1 AND number = ?2
+            SELECT \(Self.editColumns) FROM edits WHERE conversation_id = ?1 AND number = ?2
             ORDER BY text_version
             """, [.id(conversation), .integer(number)]
-        ).map { row in
-            MessageEdit(
-                textVersion: try row.integer(0), text: try row.text(1),
-                language: Self.language(try row.textIfPresent(4), isSure: try row.bool(5)), writtenAt: try row.time(2),
-                isWithheld: try row.bool(3))
-        }
+        ).map { try Self.edit($0) }
+    }
+
+    package func editCount(of number: Int64, in conversation: ConversationID) throws -> Int {
+        try sql.first(
+            "SELECT COUNT(*) FROM edits WHERE conversation_id = ?1 AND number = ?2",
+            [.id(conversation), .integer(number)])?.int(0) ?? 0
+    }
+
+    package func edit(
+        of number: Int64, in conversation: ConversationID, upTo version: Int64, includingWithheld: Bool
+    ) throws -> (edit: MessageEdit, isFirst: Bool)? {
+        let row = try sql.first(
+            """
+            SELECT \(Self.editColumns), NOT EXISTS (
+                SELECT 1 FROM edits f WHERE f.conversation_id = ?1 AND f.number = ?2
+                    AND f.text_version < edits.text_version)
+            FROM edits WHERE conversation_id = ?1 AND number = ?2 AND text_version <= ?3 AND withheld <= ?4
+            ORDER BY text_version DESC LIMIT 1
+            """, [.id(conversation), .integer(number), .integer(version), .bool(includingWithheld)])
+        return try row.map { (try Self.edit($0), try $0.bool(6)) }
+    }
+
+    private static let editColumns = "text_version, text, written_at, withheld, language, language_is_sure"
+
+    private static func edit(_ row: SQLRow) throws -> MessageEdit {
+        MessageEdit(
+            textVersion: try row.integer(0), text: try row.text(1),
+            language: language(try row.textIfPresent(4), isSure: try row.bool(5)), writtenAt: try row.time(2),
+            isWithheld: try row.bool(3))
     }
 
     package func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws {
@@ -218,9 +242,11 @@ extension StoreTransaction {
             ])
     }
 
-    package func removeEdits(of number: Int64, in conversation: ConversationID) throws {
-        try sql.execute(
-            "DELETE FROM edits WHERE conversation_id = ?1 AND number = ?2", [.id(conversation), .integer(number)])
+    package func removeEdits(of number: Int64, in conversation: ConversationID) throws -> Int {
+        try sql.query(
+            "DELETE FROM edits WHERE conversation_id = ?1 AND number = ?2 RETURNING LENGTH(text)",
+            [.id(conversation), .integer(number)]
+        ).reduce(0) { $0 + (try $1.int(0)) }
     }
 
     static func message(_ row: SQLRow) throws -> Message {

@@ -153,6 +153,8 @@ package enum ErasurePlan {
             key: ["conversation_id", "user_id", "kind", "to_number"]),
         // The words of deleted messages, with them.
         ErasureRule("postings", .removed, .step(.messages), personal: ["term"]),
+        ErasureRule("message_terms", .removed, .step(.messages), personal: ["terms"]),
+        ErasureRule("changed_texts", .removed, .step(.messages), others: ["conversation_id"]),
         ErasureRule("search_indexes", .kept, .never, others: ["conversation_id"]),
         // Those of groups ended when the user left them.
         ErasureRule(

@@ -2,6 +2,10 @@ package import Model
 
 // What becomes of a deleted user's conversations, in parts that may be repeated.
 extension ConversationCommands {
+    /// What one transaction may cost that erases messages: some milliseconds of the writer's time. A message with many former
+    /// texts or reactions is a part of its own.
+    static let maxErasureCost = 1_000
+
     /// Deletes what the user has written for all. Messages keep their numbers; conversations of two people stay.
     ///
     /// - Parameter clientID: of the last message that was deleted before; nil at the start.
@@ -9,17 +13,16 @@ extension ConversationCommands {
     package func eraseMessages(
         of user: UserID, after clientID: ClientID?, limit: Int, in store: some MessagingStore
     ) throws -> ClientID? {
-        var (last, removedTerms): (ClientID?, Int) = (nil, 0)
-        // Long texts have many terms: they are a part of their own.
+        var (last, cost): (ClientID?, Int) = (nil, 0)
         for found in try store.messages(by: user, after: clientID, limit: limit)
-        where removedTerms < MessageIndexer.maxPostings {
+        where cost < Self.maxErasureCost {
             last = found.clientID
             try store.eraseDigest(of: found.number, in: found.conversation)
             // A deletion of another one may have changed it, in whose thread that was.
             guard var message = try store.message(found.number, in: found.conversation), message.deletedAt == nil,
                 var conversation = try store.conversation(found.conversation)
             else { continue }
-            removedTerms += try delete(&message, in: &conversation, store: store)
+            cost += try delete(&message, in: &conversation, store: store)
         }
         return last
     }

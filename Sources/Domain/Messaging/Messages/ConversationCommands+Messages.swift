@@ -108,15 +108,13 @@ extension ConversationCommands {
                 .conflict, "The text has changed since version \(textVersion): look at it again.", field: "textVersion",
                 members: ["textVersion": "\(message.textVersion)"])
         }
-        let edits = try store.edits(of: number, in: id)
-        guard edits.count < limits.edits else {
+        guard try store.editCount(of: number, in: id) < limits.edits else {
             throw Problem(.conflict, "A message can be edited \(limits.edits) times.")
         }
         let edit = MessageEdit(
             textVersion: message.textVersion, text: former, language: message.language,
             writtenAt: message.editedAt ?? message.sentAt, isWithheld: message.isTextWithheld)
         try store.insert(edit, of: number, in: id)
-        let before = message
         message.isTextWithheld = try isWithheld(from: user, found.conversation, in: store)
         let analysis = analyzer.analysis(of: text)
         message.text = text.text
@@ -125,7 +123,7 @@ extension ConversationCommands {
         message.editedAt = store.now
         message.change(to: found.conversation.change(), isWithheld: message.isTextWithheld)
         message.textVersion = message.version
-        try store.reindex(before, former: edits, as: message, former: edits + [edit])
+        try store.noteChangedText(of: number, in: id)
         try store.update(message)
         try store.update(found.conversation)
         if !message.isTextWithheld {
@@ -159,18 +157,18 @@ extension ConversationCommands {
     }
 
     /// - Parameter time: when it was deleted; nil for now.
-    /// - Returns: what it cost in the search index, in postings.
+    /// - Returns: what it cost: one, and one for each reaction and each 256 characters (``maxErasureCost``).
     @discardableResult
     func delete(
         _ message: inout Message, in conversation: inout Conversation, at time: Timestamp? = nil,
         store: some MessagingStore
     ) throws -> Int {
-        let (before, edits) = (message, try store.edits(of: message.number, in: conversation.id))
+        let before = message
         message.clear(at: time ?? store.now)
         message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
-        let removed = try store.reindex(before, former: edits, as: message, former: [])
-        try store.removeEdits(of: message.number, in: conversation.id)
+        try store.noteChangedText(of: message.number, in: conversation.id)
+        let former = try store.removeEdits(of: message.number, in: conversation.id)
         try store.removeTranslations(of: message.number, in: conversation.id)
         try store.removeReactions(to: message.number, in: conversation.id)
         try store.removeMentions(by: message.number, in: conversation.id)
@@ -180,7 +178,7 @@ extension ConversationCommands {
         if conversation.unpin(message.number) { conversation.version = message.version }
         try store.update(message)
         try store.update(conversation)
-        return removed
+        return 1 + before.reactions.reduce(0) { $0 + $1.count } + ((before.text?.utf8.count ?? 0) + former) / 256
     }
 
     private func content(

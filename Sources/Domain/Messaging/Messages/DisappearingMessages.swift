@@ -99,14 +99,13 @@ extension ConversationCommands {
     ///
     /// - Returns: how many; fewer than `limit` does not say that there are no more.
     package func expireMessages(limit: Int, in store: some MessagingStore) throws -> Int {
-        var (count, removedTerms) = (0, 0)
-        // Long texts have many terms: they are a part of their own.
-        for due in try store.dueMessages(limit: limit) where removedTerms < MessageIndexer.maxPostings {
+        var (count, cost) = (0, 0)
+        for due in try store.dueMessages(limit: limit) where cost < Self.maxErasureCost {
             // The removal of another one may have changed it, in whose thread that was.
             guard var message = try store.message(due.number, in: due.conversation), message.deletedAt == nil,
                 var conversation = try store.conversation(due.conversation)
             else { continue }
-            removedTerms += try delete(&message, in: &conversation, at: message.expiresAt, store: store)
+            cost += try delete(&message, in: &conversation, at: message.expiresAt, store: store)
             // It would confirm a text that is guessed.
             try store.eraseDigest(of: message.number, in: message.conversation)
             count += 1

@@ -87,16 +87,16 @@ struct PageReader<Store: MessagingStore> {
             (seen.voice, seen.textVersion) = (message.voice?.asItWasSent, until)
             return seen
         }
-        let edits = try store.edits(of: message.number, in: id)
-        guard let index = edits.lastIndex(where: { $0.textVersion <= until && (!$0.isWithheld || isAuthor) }) else {
-            return message
-        }
+        guard
+            let (edit, isFirst) = try store.edit(
+                of: message.number, in: id, upTo: until, includingWithheld: isAuthor)
+        else { return message }
         var seen = message
-        seen.text = edits[index].text
-        seen.ranges = RangeFinder.ranges(in: edits[index].text).ranges
-        seen.language = edits[index].language
-        seen.textVersion = edits[index].textVersion
-        seen.editedAt = index == 0 ? nil : edits[index].writtenAt
+        seen.text = edit.text
+        seen.ranges = RangeFinder.ranges(in: edit.text).ranges
+        seen.language = edit.language
+        seen.textVersion = edit.textVersion
+        seen.editedAt = isFirst ? nil : edit.writtenAt
         seen.isTextWithheld = false
         return seen
     }

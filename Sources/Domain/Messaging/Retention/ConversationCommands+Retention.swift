@@ -51,7 +51,7 @@ extension ConversationCommands {
             }
             // The deletion of another one may have changed it, in whose thread that was.
             if var message = try store.message(number, in: id), message.deletedAt == nil {
-                budget.terms -= try delete(&message, in: &conversation, store: store)
+                budget.cost -= try delete(&message, in: &conversation, store: store)
                 budget.erased += 1
             }
             // It would confirm a text that is guessed.
@@ -79,11 +79,10 @@ extension ConversationCommands {
 /// What one transaction may do: some milliseconds of the writer's time.
 private struct RetentionBudget {
     var messages: Int
-    /// Long texts have many terms in the search index.
-    var terms = MessageIndexer.maxPostings
+    var cost = ConversationCommands.maxErasureCost
     var erased = 0
 
     init(messages: Int) { self.messages = messages }
 
-    var isSpent: Bool { messages <= 0 || terms <= 0 }
+    var isSpent: Bool { messages <= 0 || cost <= 0 }
 }

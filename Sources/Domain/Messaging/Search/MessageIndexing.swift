@@ -10,8 +10,25 @@ package struct IndexBatch: Sendable {
     /// Of each message.
     let textVersions: [Int64]
     package let postings: [SearchPosting]
+    /// By the numbers of the messages.
+    let terms: [Int64: [SearchTerm]]
     /// Whether there are more messages after it.
     package let hasMore: Bool
+}
+
+/// What changes in the index with a text: all, or a part of it if it has many terms.
+package struct IndexChange: Sendable {
+    package let conversation: ConversationID
+    let number: Int64
+    let textVersion: Int64
+    /// The terms that the index has of it before and after.
+    let before: [SearchTerm]
+    let after: [SearchTerm]
+    let removed: [SearchPosting]
+    let added: [SearchPosting]
+    let isComplete: Bool
+
+    package var cost: Int { removed.count + added.count }
 }
 
 /// Follows the messages with the index, in steps that may be repeated.
@@ -33,22 +50,23 @@ package struct MessageIndexer: Sendable {
         let messages = try store.messages(toIndexIn: id, after: from, limit: Self.maxMessages)
         var postings: [SearchPosting] = []
         var versions: [Int64] = []
+        var termsByNumber: [Int64: [SearchTerm]] = [:]
         var size = 0
         for message in messages {
             guard versions.isEmpty || postings.count < Self.maxPostings && size < Self.maxSize else { break }
-            let edits = message.editedAt == nil ? [] : try store.edits(of: message.number, in: id)
-            size += edits.reduce(message.text?.utf8.count ?? 0) { $0 + $1.text.utf8.count }
-            let terms = MessageTerms.terms(of: message, former: edits)
+            size += message.text?.utf8.count ?? 0
+            let terms = try store.terms(of: message)
             // A long text is a batch of its own.
             guard versions.isEmpty || postings.count + terms.count <= Self.maxPostings else { break }
             postings += terms.map { SearchPosting(term: $0, number: message.number) }
+            termsByNumber[message.number] = Array(terms)
             versions.append(message.textVersion)
         }
         guard let to = versions.indices.last.map({ messages[$0].number }) else { return nil }
         postings.sort { $0.precedes($1) }
         return IndexBatch(
             conversation: id, from: from, to: to, textVersions: versions, postings: postings,
-            hasMore: versions.count < messages.count || messages.count == Self.maxMessages)
+            terms: termsByNumber, hasMore: versions.count < messages.count || messages.count == Self.maxMessages)
     }
 
     /// Writes a batch, unless one of its texts has changed meanwhile, or somebody else has written it.
@@ -67,6 +85,7 @@ package struct MessageIndexer: Sendable {
             try store.textVersions(of: (batch.from + 1)...batch.to, in: batch.conversation) == batch.textVersions
         else { return false }
         try store.insert(batch.postings, in: index)
+        try store.setIndexedTerms(batch.terms, in: index)
         index.indexedTo = batch.to
         try store.update(index)
         return true
@@ -86,11 +105,92 @@ package struct MessageIndexer: Sendable {
             index.indexedTo = 0
             try store.update(index)
         }
-        let removed = try store.removePostings(from: index, limit: Self.maxPostings)
+        let removed = try store.removeRows(of: index, limit: Self.maxPostings)
         guard removed < Self.maxPostings else { return true }
         index.version = SearchTokenizer.version
         try store.update(index)
         return false
+    }
+}
+
+// Texts that have changed since they were indexed. Edits and deletions only note that: what the index has of a message is
+// known from its own rows, and changed in parts, while searches read the message itself.
+extension MessageIndexer {
+    /// What changes in the index of a conversation next, made from one snapshot to be written in another transaction.
+    package func changes(of id: ConversationID, in store: some IndexedMessageStore) throws -> [IndexChange] {
+        guard let index = try store.searchIndex(of: id), !index.isOutdated else { return [] }
+        var changes: [IndexChange] = []
+        var (left, size) = (Self.maxPostings, 0)
+        for number in try store.changedTexts(of: 1...Int64.max, in: id, limit: Self.maxMessages) {
+            guard left > 0, size < Self.maxSize else { break }
+            guard let message = try store.message(number, in: id) else { continue }
+            size += message.text?.utf8.count ?? 0
+            // What is indexed later is indexed as it is then.
+            let isIndexed = number <= index.indexedTo
+            let before = isIndexed ? try store.indexedTerms(of: number, in: index) : []
+            let (old, new) = (Set(before), isIndexed ? try store.terms(of: message) : [])
+            let change = IndexChange(
+                of: message, before, removing: old.subtracting(new), adding: new.subtracting(old), limit: left)
+            left -= max(1, change.cost)
+            changes.append(change)
+        }
+        return changes
+    }
+
+    /// Writes a change, unless the text has changed again meanwhile, or somebody else has written it.
+    ///
+    /// - Returns: whether nothing of it is left to be done.
+    package func write(_ change: IndexChange, in store: some IndexedMessageStore) throws -> Bool {
+        let (number, id) = (change.number, change.conversation)
+        guard let index = try store.searchIndex(of: id), !index.isOutdated,
+            try store.textVersions(of: number...number, in: id) == [change.textVersion],
+            try store.indexedTerms(of: number, in: index) == change.before
+        else { return false }
+        try store.remove(change.removed, from: index)
+        try store.insert(change.added, in: index)
+        try store.setIndexedTerms([number: change.after], in: index)
+        if change.isComplete { try store.removeChangedText(of: number, in: id) }
+        return change.isComplete
+    }
+
+    /// Removes a part of what the index has of deleted messages, in all conversations.
+    ///
+    /// - Returns: whether there is more.
+    package func forgetDeleted(in store: some IndexedMessageStore) throws -> Bool {
+        let deleted = try store.deletedTexts(limit: Self.maxMessages)
+        var left = Self.maxPostings
+        for (id, number) in deleted {
+            guard left > 0 else { return true }
+            // One that another version has made is cleared as a whole.
+            if let index = try store.searchIndex(of: id) {
+                let terms = try store.indexedTerms(of: number, in: index)
+                let removed = terms.prefix(left)
+                try store.remove(removed.map { SearchPosting(term: $0, number: number) }, from: index)
+                try store.setIndexedTerms([number: Array(terms.dropFirst(removed.count))], in: index)
+                left -= max(1, removed.count)
+                guard removed.count == terms.count else { return true }
+            }
+            try store.removeChangedText(of: number, in: id)
+        }
+        return deleted.count == Self.maxMessages
+    }
+}
+
+extension IndexChange {
+    /// - Parameter limit: of postings; what does not fit is left for another change.
+    fileprivate init(
+        of message: Message, _ before: [SearchTerm], removing: Set<SearchTerm>, adding: Set<SearchTerm>, limit: Int
+    ) {
+        let number = message.number
+        let removed = removing.sorted { $0.precedes($1) }.prefix(limit)
+        let added = adding.sorted { $0.precedes($1) }.prefix(limit - removed.count)
+        let gone = Set(removed)
+        self.init(
+            conversation: message.conversation, number: number, textVersion: message.textVersion, before: before,
+            after: before.filter { !gone.contains($0) } + added,
+            removed: removed.map { SearchPosting(term: $0, number: number) },
+            added: added.map { SearchPosting(term: $0, number: number) },
+            isComplete: removed.count == removing.count && added.count == adding.count)
     }
 }
 

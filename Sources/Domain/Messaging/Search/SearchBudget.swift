@@ -5,9 +5,8 @@ struct SearchBudget {
     static let lookup = 4
     /// A message that is read and compared, without its text.
     static let message = 16
-    /// Bytes of a text that is compared, and of one that is only read, that cost as much as a posting.
+    /// Bytes of a text that is compared that cost as much as a posting.
     private static let bytesCompared = 8
-    private static let bytesRead = 32
     /// Postings of a term that are visited in one block. A term with more divides too little to be worth it: rows decide.
     static let postings = 8 * Int(SearchIndex.blockLength)
 
@@ -43,8 +42,5 @@ struct SearchBudget {
     mutating func spend(_ cost: Int) { left -= cost }
     mutating func spend(onComparing message: Message) {
         spend(Self.message + (message.text?.utf8.count ?? 0) / Self.bytesCompared)
-    }
-    mutating func spend(onReading edits: [MessageEdit]) {
-        spend(edits.reduce(0) { $0 + $1.text.utf8.count } / Self.bytesRead)
     }
 }

@@ -45,16 +45,27 @@ package protocol SearchIndexStore {
     /// Those that exist already stay as they are.
     func insert(_ postings: [SearchPosting], in index: SearchIndex) throws
     func remove(_ postings: [SearchPosting], from index: SearchIndex) throws
-    /// Removes any, at most `limit`. Returns how many.
-    func removePostings(from index: SearchIndex, limit: Int) throws -> Int
+    /// The terms of which a message has postings, in any order.
+    func indexedTerms(of number: Int64, in index: SearchIndex) throws -> [SearchTerm]
+    /// Sets of which terms messages have postings, by their numbers.
+    func setIndexedTerms(_ terms: [Int64: [SearchTerm]], in index: SearchIndex) throws
+    /// Removes any of what is kept of messages, at most `limit` rows. Returns how many.
+    func removeRows(of index: SearchIndex, limit: Int) throws -> Int
+    /// Notes that the text of a message has changed or is gone. One that is not indexed yet needs no note.
+    func noteChangedText(of number: Int64, in conversation: ConversationID) throws
+    func removeChangedText(of number: Int64, in conversation: ConversationID) throws
+    /// The messages of which the index still has the terms of another text, the oldest first.
+    func changedTexts(
+        of numbers: ClosedRange<Int64>, in conversation: ConversationID, limit: Int
+    ) throws -> [Int64]
+    /// Those of them that are deleted, in all conversations.
+    func deletedTexts(limit: Int) throws -> [(conversation: ConversationID, number: Int64)]
 }
 
 /// The terms by which a message is found.
 enum MessageTerms {
-    /// Distinct terms of a message with its former texts.
-    static let maxTerms = SearchTokenizer.maxTerms + 1_024
-    /// Of the former texts, in bytes, the last ones first: a text may have a hundred, of which no term is a new one.
-    private static let maxFormerSize = 128 << 10
+    /// Distinct terms of a text with its mentions.
+    static let maxTerms = SearchTokenizer.maxTerms + 512
 
     /// What filters look up, beside the words of a text. None begins as a word does.
     static func author(_ user: UserID) -> SearchTerm { SearchTerm("@" + tail(of: user)) }
@@ -62,26 +73,24 @@ enum MessageTerms {
     static func kind(_ kind: Message.Kind) -> SearchTerm { SearchTerm("." + kind.rawValue) }
     static let link = SearchTerm("/")
 
-    /// Of the text and of the former ones, which who left still sees. None of a deleted message. Too many of former texts
-    /// are left out, and of more than `maxFormerSize` bytes, the oldest first.
-    static func terms(of message: Message, former edits: [MessageEdit]) -> Set<SearchTerm> {
+    /// Of the text, and of the one that others see while that is withheld from them. None of a deleted message.
+    ///
+    /// Who left may see another former text: such a message is read (``SearchWalk``).
+    static func terms(of message: Message, shown edit: MessageEdit?) -> Set<SearchTerm> {
         guard message.deletedAt == nil, message.text != nil || message.kind == .call || message.kind == .voice else {
             return []
         }
         var terms: Set<SearchTerm> = [author(message.author)]
         if message.kind != .text { terms.insert(kind(message.kind)) }
-        if let text = message.text { insert(text, message.ranges, into: &terms) }
-        if let words = message.voice?.words { insert(words, [], into: &terms) }
-        var left = maxFormerSize
-        for edit in edits.reversed() {
-            left -= edit.text.utf8.count
-            guard terms.count < maxTerms, left >= 0 else { break }
-            insert(edit.text, RangeFinder.ranges(in: edit.text).ranges, into: &terms)
-        }
+        if let text = message.text { insert(text, message.ranges, into: &terms, limit: maxTerms) }
+        if let words = message.voice?.words { insert(words, [], into: &terms, limit: maxTerms) }
+        if let edit { insert(edit.text, RangeFinder.ranges(in: edit.text).ranges, into: &terms, limit: 2 * maxTerms) }
         return terms
     }
 
-    private static func insert(_ text: String, _ ranges: [TextRange], into terms: inout Set<SearchTerm>) {
+    private static func insert(
+        _ text: String, _ ranges: [TextRange], into terms: inout Set<SearchTerm>, limit: Int
+    ) {
         for range in ranges {
             switch range.kind {
             case .mention: terms.insert(mention(range.user))
@@ -90,7 +99,7 @@ enum MessageTerms {
             }
         }
         for term in SearchTokenizer.terms(of: SearchTokenizer.units(in: text)) {
-            guard terms.count < maxTerms else { return }
+            guard terms.count < limit else { return }
             terms.insert(term)
         }
     }
@@ -99,25 +108,14 @@ enum MessageTerms {
     private static func tail(of user: UserID) -> String { String(user.text.suffix(12)) }
 }
 
-// What edits and deletions change in the index, in their own transactions.
-extension SearchIndexStore {
-    /// - Returns: what it cost: the postings that changed, and one for each 256 bytes of former texts that were read.
-    @discardableResult
-    func reindex(
-        _ message: Message, former edits: [MessageEdit], as changed: Message, former changedEdits: [MessageEdit]
-    ) throws -> Int {
-        guard let index = try searchIndex(of: message.conversation), message.number <= index.indexedTo else { return 0 }
-        let before = MessageTerms.terms(of: message, former: edits)
-        let after = MessageTerms.terms(of: changed, former: changedEdits)
-        let (removed, added) = (before.subtracting(after), after.subtracting(before))
-        try remove(Self.postings(removed, of: message.number), from: index)
-        try insert(Self.postings(added, of: message.number), in: index)
-        let size = (edits + changedEdits).reduce(0) { $0 + $1.text.utf8.count }
-        return removed.count + added.count + size / 256
-    }
-
-    /// In the order in which the index keeps them, so that neighbours are written together.
-    private static func postings(_ terms: Set<SearchTerm>, of number: Int64) -> [SearchPosting] {
-        terms.sorted { $0.precedes($1) }.map { SearchPosting(term: $0, number: number) }
+extension MessagingStore {
+    /// The terms by which a message is found now.
+    func terms(of message: Message) throws -> Set<SearchTerm> {
+        let shown =
+            message.isTextWithheld
+            ? try edit(
+                of: message.number, in: message.conversation, upTo: message.textVersion, includingWithheld: false)
+            : nil
+        return MessageTerms.terms(of: message, shown: shown?.edit)
     }
 }

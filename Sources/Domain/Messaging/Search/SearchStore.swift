@@ -30,6 +30,8 @@ package protocol SearchStore: MessagingStore {
     func visitPostings(
         _ lookup: SearchLookup, in index: SearchIndex, _ numbers: ClosedRange<Int64>,
         _ body: (Int64) throws -> Bool) throws
+    /// The messages that have former texts, the oldest first.
+    func editedMessages(of numbers: ClosedRange<Int64>, in conversation: ConversationID, limit: Int) throws -> [Int64]
 }
 
 /// What indexing reads, inside one transaction.

@@ -9,7 +9,7 @@ package struct SearchTokenizer {
     /// Distinct terms of a text; what comes after them is not searched.
     package static let maxTerms = 4_096
     /// Of this type. An index that another version made is made anew: raise it with every change of what a text's terms are.
-    package static let version: Int64 = 2
+    package static let version: Int64 = 3
 
     /// A word, or a character of a script without spaces, and where the text has it.
     package struct Unit: Hashable, Sendable {

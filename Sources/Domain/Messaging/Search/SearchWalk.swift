@@ -98,10 +98,8 @@ struct SearchWalk<Store: SearchStore> {
             }
             let seen = try reader.withSeenText(message)
             budget.spend(onComparing: seen)
-            // A former text was looked for among all of them.
-            if seen.textVersion != message.textVersion {
-                budget.spend(onReading: try store.edits(of: number, in: id))
-            }
+            // A former text was looked for.
+            if seen.textVersion != message.textVersion { budget.spend(SearchBudget.message) }
             if let from = search.filters.from, message.sentAt < from { return nil }
             let position = SearchPosition(message.sentAt, id, number)
             if let found = found(message, as: seen) {
@@ -155,15 +153,33 @@ extension SearchWalk {
         guard let index = conversation.index, !index.isOutdated, index.indexedTo >= numbers.lowerBound else {
             return visible
         }
-        var indexed = try indexed(numbers.lowerBound...min(number, index.indexedTo), block, visible, index, &budget)
-        if index.indexedTo < number {
-            indexed.formUnion(NumberSet(block: block, (index.indexedTo + 1)...number))
-            indexed.formIntersection(visible)
-        }
-        return indexed
+        let indexed = numbers.lowerBound...min(number, index.indexedTo)
+        var candidates = try having(indexed, block, visible, index, &budget)
+        if index.indexedTo < number { candidates.formUnion(NumberSet(block: block, (index.indexedTo + 1)...number)) }
+        for number in try readBeside(index, indexed, &budget) { candidates.insert(number) }
+        candidates.formIntersection(visible)
+        return candidates
     }
 
-    private func indexed(
+    /// Messages of which the index does not have the text that the reader sees: it has changed since it was indexed, or since
+    /// the reader left.
+    private func readBeside(
+        _ index: SearchIndex, _ numbers: ClosedRange<Int64>, _ budget: inout SearchBudget
+    ) throws -> [Int64] {
+        let limit = Int(SearchIndex.blockLength)
+        var found = try store.changedTexts(of: numbers, in: id, limit: limit)
+        for span in conversation.found.access.spans.spans {
+            guard let until = span.until, span.from < numbers.upperBound, until >= numbers.lowerBound else { continue }
+            let closed = max(span.from + 1, numbers.lowerBound)...min(until, numbers.upperBound)
+            let edited = try store.editedMessages(of: closed, in: id, limit: limit)
+            budget.spend((edited.count + 1) * SearchBudget.lookup)
+            found += edited
+        }
+        return found
+    }
+
+    /// Those of which the index says that they may match.
+    private func having(
         _ numbers: ClosedRange<Int64>, _ block: Int64, _ visible: NumberSet, _ index: SearchIndex,
         _ budget: inout SearchBudget
     ) throws -> NumberSet {

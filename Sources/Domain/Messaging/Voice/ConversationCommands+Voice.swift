@@ -125,14 +125,13 @@ extension ConversationCommands {
             message.asOf(store.now).deletedAt == nil, message.voice?.file == id,
             var conversation = try store.conversation(location.conversation)
         else { return }
-        let before = message
         try store.save(transcript, of: id)
         message.voice?.transcript = transcript.withoutSegments
         message.language = try language(of: transcript, by: message.author, in: store)
         message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
         try store.removeTranslations(of: message.number, in: conversation.id)
-        try store.reindex(before, former: [], as: message, former: [])
+        try store.noteChangedText(of: message.number, in: conversation.id)
         try store.update(message)
         try store.update(conversation)
     }

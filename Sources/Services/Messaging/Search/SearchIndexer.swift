@@ -5,7 +5,8 @@ import ServiceLifecycle
 package import Storage
 import Synchronization
 
-/// Follows new messages with the search index. It is woken by the commits that store messages, and sleeps otherwise.
+/// Follows messages with the search index. It is woken by the commits that store messages or change their texts, and sleeps
+/// otherwise.
 ///
 /// How far each conversation is indexed is a row, so that a start goes on where the last process ended, and after an
 /// upgrade indexes what there is. Searches read what is not indexed yet.
@@ -36,9 +37,8 @@ package final class SearchIndexer: Service {
     package init(store: Store, logger: Logger) {
         self.store = store
         self.logger = logger
-        store.observeMessages { [weak self] conversations in
-            self?.add(conversations)
-        }
+        store.observeMessages { [weak self] in self?.add($0) }
+        store.observeTexts { [weak self] in self?.add(Set($0.keys)) }
         wakes.continuation.yield()
     }
 
@@ -89,6 +89,16 @@ package final class SearchIndexer: Service {
             }
             guard !next.isEmpty else { return }
             try await index(next)
+            try await forgetDeleted()
+        }
+    }
+
+    private func forgetDeleted() async throws {
+        guard try await !store.read({ try $0.deletedTexts(limit: 1).isEmpty }) else { return }
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            guard try await store.write({ [indexer] in try indexer.forgetDeleted(in: $0) }).value else { return }
+            try await Task.sleep(for: min(ContinuousClock.now - start, Self.maxPause))
         }
     }
 
@@ -102,6 +112,7 @@ package final class SearchIndexer: Service {
             }
             cursor = found.next
         } while cursor != nil && !Task.isCancelled
+        try await forgetDeleted()
     }
 
     /// One that cannot be indexed does not keep the others from it: it is read until the next start.
@@ -125,6 +136,7 @@ package final class SearchIndexer: Service {
 
     private struct Step: Sendable {
         var batches: [IndexBatch] = []
+        var changes: [IndexChange] = []
         /// Those whose index another version has made.
         var outdated: [ConversationID] = []
         var left: [ConversationID] = []
@@ -135,13 +147,16 @@ package final class SearchIndexer: Service {
         while !left.isEmpty, !Task.isCancelled {
             let step = try await next(of: left)
             left = step.left + step.batches.filter(\.hasMore).map(\.conversation)
-            guard !step.batches.isEmpty || !step.outdated.isEmpty else { continue }
+            guard !step.batches.isEmpty || !step.changes.isEmpty || !step.outdated.isEmpty else { continue }
             let start = ContinuousClock.now
             left += try await store.write { [indexer] store in
                 var again: [ConversationID] = []
                 // Texts have changed since they were read.
                 for batch in step.batches where try !indexer.write(batch, in: store) {
                     again.append(batch.conversation)
+                }
+                for change in step.changes where try !indexer.write(change, in: store) {
+                    again.append(change.conversation)
                 }
                 for id in step.outdated {
                     _ = try indexer.clear(id, in: store)
@@ -168,6 +183,9 @@ package final class SearchIndexer: Service {
                     step.left = Array(conversations[(position + 1)...])
                     break
                 }
+                let changes = try indexer.changes(of: id, in: store)
+                step.changes += changes
+                count += changes.reduce(0) { $0 + $1.cost }
                 guard let batch = try indexer.batch(of: id, in: store) else { continue }
                 step.batches.append(batch)
                 count += batch.postings.count

@@ -21,4 +21,23 @@ extension DatabaseSchema {
                 """,
             ])
     ]
+
+    /// What the index has of each message, so that a text need not be known to be removed from it, and the messages of which it
+    /// has another text than they have now. `terms` are separated by line feeds.
+    static let messageTerms: [Migration] = [
+        Migration(
+            66, "terms of messages",
+            [
+                """
+                CREATE TABLE message_terms (
+                    index_key BIGINT NOT NULL, number BIGINT NOT NULL, terms TEXT NOT NULL,
+                    PRIMARY KEY (index_key, number)) WITHOUT ROWID
+                """,
+                """
+                CREATE TABLE changed_texts (
+                    conversation_id TEXT NOT NULL, number BIGINT NOT NULL, PRIMARY KEY (conversation_id, number))
+                    WITHOUT ROWID
+                """,
+            ])
+    ]
 }

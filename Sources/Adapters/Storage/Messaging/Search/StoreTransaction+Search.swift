@@ -53,6 +53,27 @@ extension StoreTransaction: SearchStore {
             """, [.id(conversation), .integer(number)])?.time(0)
     }
 
+    package func editedMessages(
+        of numbers: ClosedRange<Int64>, in conversation: ConversationID, limit: Int
+    ) throws -> [Int64] {
+        var found: [Int64] = []
+        // A message may have many former texts: each is a way down the tree, however many there are.
+        while found.count < limit {
+            let row = try sql.first(
+                """
+                SELECT number FROM edits WHERE conversation_id = ?1 AND number BETWEEN ?2 AND ?3
+                ORDER BY number LIMIT 1
+                """,
+                [
+                    .id(conversation), .integer(found.last.map { $0 + 1 } ?? numbers.lowerBound),
+                    .integer(numbers.upperBound),
+                ])
+            guard let number = try row?.integer(0) else { break }
+            found.append(number)
+        }
+        return found
+    }
+
     package func visitPostings(
         _ lookup: SearchLookup, in index: SearchIndex, _ numbers: ClosedRange<Int64>,
         _ body: (Int64) throws -> Bool
