@@ -197,6 +197,22 @@ struct SearchBoundsTests {
         #expect(try MessageIndexer().batch(of: id, in: chat.store) == nil)
     }
 
+    @Test("comparing costs more with more phrases, and with more of each")
+    func phrases() throws {
+        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
+        let text = (0..<5_000).map { words[$0 % 8] }.joined(separator: " ")
+        let (chat, _) = try chat([Array(repeating: text, count: 12)])
+        for order in SearchRequest.Order.allCases {
+            #expect(try search("one", chat, order: order) { $0.cost = 100_000 }.isPartial == false)
+            #expect(try search(words.joined(separator: " "), chat, order: order) { $0.cost = 100_000 }.isPartial)
+        }
+        var (few, many) = (0, 0)
+        _ = SearchMatch(try SearchQuery("\"one two\" \"one two\" \"one two\""), in: text, counting: &few)
+        _ = SearchMatch(try SearchQuery(words.joined(separator: " ")), in: text, counting: &many)
+        // Nothing is nearer to itself, and each step of the others compares all.
+        #expect(few == 5_000 && many > 8 * 5_000 + 8 * 256)
+    }
+
     @Test("an edit is read until it is indexed, in parts, and an edit meanwhile is not written as it was")
     func edits() throws {
         let (chat, indexer) = (Chat(people: 2), MessageIndexer())

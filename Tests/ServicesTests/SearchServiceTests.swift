@@ -144,6 +144,38 @@ import Testing
         #expect(try await service.search(request, by: user) { page, _ in page.results.count } == 1)
     }
 
+    @Test("those whose last search was slow share a slot, and others search beside them")
+    func sharing() async throws {
+        let id = try await notes()
+        try await send("word", to: id)
+        let clock = Mutex(ContinuousClock.now)
+        let service = MessageSearchService(store: store, commands: commands) {
+            clock.withLock { $0 }
+        } sleep: { pause in
+            clock.withLock { $0 += pause }
+        }
+        let request = try SearchRequest(query: SearchQuery("word"))
+        let slow = (0..<3).map { _ in UserID.make(at: Timestamp.systemClock()) }
+        for user in slow {
+            try await service.search(request, by: user) { _, _ in clock.withLock { $0 += .milliseconds(300) } }
+        }
+        let blocker = Blocker()
+        let searches = slow.map { user in
+            Task {
+                try await service.search(request, by: user) { _, _ in
+                    blocker.count.withLock { $0 += 1 }
+                    blocker.release.wait()
+                }
+            }
+        }
+        try await eventually { blocker.count.withLock { $0 } == 1 }
+        #expect(try await service.search(request, by: user) { page, _ in page.results.count } == 1)
+        #expect(blocker.count.withLock { $0 } == 1)
+        for _ in slow { blocker.release.signal() }
+        for search in searches { try await search.value }
+        #expect(blocker.count.withLock { $0 } == 3)
+    }
+
     @Test("after a search its user pauses for as long as it took, and nobody else does")
     func pausing() async throws {
         let id = try await notes()

@@ -7,6 +7,8 @@ struct SearchBudget {
     static let message = 16
     /// Bytes of a text that is compared that cost as much as a posting.
     private static let bytesCompared = 8
+    /// Steps of a match that cost as much as a posting.
+    private static let steps = 8
     /// Postings of a term that are visited in one block. A term with more divides too little to be worth it: rows decide.
     static let postings = 8 * Int(SearchIndex.blockLength)
 
@@ -40,7 +42,8 @@ struct SearchBudget {
     var isSpent: Bool { left <= 0 }
 
     mutating func spend(_ cost: Int) { left -= cost }
+    mutating func spend(onMatching steps: Int) { spend(steps / Self.steps) }
     mutating func spend(onComparing message: Message) {
-        spend(Self.message + (message.text?.utf8.count ?? 0) / Self.bytesCompared)
+        spend(Self.message + ((message.text ?? message.voice?.words)?.utf8.count ?? 0) / Self.bytesCompared)
     }
 }

@@ -21,15 +21,23 @@ package struct SearchMatch: Hashable, Sendable {
 
     /// Nil if the text does not have all phrases of the query.
     package init?(_ query: SearchQuery, in text: String) {
+        var steps = 0
+        self.init(query, in: text, counting: &steps)
+    }
+
+    /// - Parameter steps: raised by what it did beside dividing the text: the words that were compared with those of phrases, and
+    ///   the occurrences of phrases that were compared with each other.
+    init?(_ query: SearchQuery, in text: String, counting steps: inout Int) {
         let units = SearchTokenizer.units(in: text)
         var occurrences: [[Int]] = []
         for phrase in query.phrases {
+            steps += units.count
             let found = phrase.occurrences(in: units)
             guard !found.isEmpty else { return nil }
             occurrences.append(found)
         }
         ranges = Self.ranges(of: query, occurrences, in: units)
-        relevance = SearchRelevance.relevance(of: query, occurrences, in: units)
+        relevance = SearchRelevance.relevance(of: query, occurrences, in: units, counting: &steps)
     }
 
     private static func ranges(
@@ -64,7 +72,7 @@ enum SearchRelevance {
     private static let (k1, b, usualLength) = (1.2, 0.75, 16.0)
 
     static func relevance(
-        of query: SearchQuery, _ occurrences: [[Int]], in units: [SearchTokenizer.Unit]
+        of query: SearchQuery, _ occurrences: [[Int]], in units: [SearchTokenizer.Unit], counting steps: inout Int
     ) -> Double {
         let norm = k1 * (1 - b + b * Double(units.count) / usualLength)
         var sum = 0.0
@@ -76,18 +84,21 @@ enum SearchRelevance {
             sum += (isWhole ? 1 : 0.5) * frequency * (k1 + 1) / (frequency + norm)
         }
         guard query.phrases.count > 1 else { return sum }
-        return sum + 2 / (1 + Double(gap(of: query, occurrences)))
+        return sum + 2 / (1 + Double(gap(of: query, occurrences, counting: &steps)))
     }
 
     /// Occurrences of a phrase that are compared with those of others: the first ones.
     private static let maxCompared = 256
 
     /// The words between the phrases where they are nearest to each other.
-    private static func gap(of query: SearchQuery, _ occurrences: [[Int]]) -> Int {
+    private static func gap(
+        of query: SearchQuery, _ occurrences: [[Int]], counting steps: inout Int
+    ) -> Int {
         var indices = occurrences.map { _ in 0 }
         var least = Int.max
         let length = query.phrases.reduce(0) { $0 + $1.units.count }
         while true {
+            steps += indices.count
             var (first, firstStart, end) = (0, Int.max, 0)
             for (phrase, index) in indices.enumerated() {
                 let start = occurrences[phrase][index]

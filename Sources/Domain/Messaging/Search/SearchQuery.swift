@@ -43,7 +43,7 @@ package struct SearchQuery: Hashable, Sendable {
         }
         // Said twice it asks for no more, and costs as much again.
         var seen: Set<Phrase> = []
-        self.phrases = phrases.filter { seen.insert($0).inserted }
+        self.phrases = phrases.filter { seen.insert($0.withoutPositions).inserted }
         self.text = text.replacing("+", with: " ")
     }
 
@@ -75,6 +75,13 @@ package struct SearchQuery: Hashable, Sendable {
 }
 
 extension SearchQuery.Phrase {
+    /// What is searched for, wherever the query has it.
+    fileprivate var withoutPositions: Self {
+        var phrase = self
+        for index in phrase.units.indices { (phrase.units[index].start, phrase.units[index].length) = (0, 0) }
+        return phrase
+    }
+
     /// What the index has of a text that has the phrase.
     var lookups: [SearchLookup] {
         units.indices.compactMap { index in

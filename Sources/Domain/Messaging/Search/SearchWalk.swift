@@ -83,7 +83,8 @@ struct SearchWalk<Store: SearchStore> {
 
     /// The message, if it matches.
     func read(_ number: Int64) throws -> Found? {
-        try reader.stored(number).flatMap { found($0, as: try reader.withSeenText($0)) }
+        var steps = 0
+        return try reader.stored(number).flatMap { found($0, as: try reader.withSeenText($0), counting: &steps) }
     }
 
     /// Compares messages until one matches or one is known to be older than the last.
@@ -102,7 +103,10 @@ struct SearchWalk<Store: SearchStore> {
             if seen.textVersion != message.textVersion { budget.spend(SearchBudget.message) }
             if let from = search.filters.from, message.sentAt < from { return nil }
             let position = SearchPosition(message.sentAt, id, number)
-            if let found = found(message, as: seen) {
+            var steps = 0
+            let found = found(message, as: seen, counting: &steps)
+            budget.spend(onMatching: steps)
+            if let found {
                 state = .found(found, candidates, rest: rest)
             } else {
                 state = .candidates(candidates, rest: rest)
@@ -112,13 +116,13 @@ struct SearchWalk<Store: SearchStore> {
         return try pause(at: rest)
     }
 
-    private func found(_ stored: Message, as message: Message) -> Found? {
+    private func found(_ stored: Message, as message: Message, counting steps: inout Int) -> Found? {
         // A call has no words, nor has a voice message without a transcript: they are found by filters alone.
         let wordless = [.call, .voice].contains(message.kind) && search.query == nil ? "" : nil
         guard message.deletedAt == nil, let text = message.text ?? message.voice?.words ?? wordless,
             search.filters.include(message, readBy: search.reader)
         else { return nil }
-        let match = search.query.map { SearchMatch($0, in: text) }
+        let match = search.query.map { SearchMatch($0, in: text, counting: &steps) }
         if case .some(nil) = match { return nil }
         return Found(stored: stored, reader: reader, match: match ?? nil, bytes: text.utf8.count)
     }

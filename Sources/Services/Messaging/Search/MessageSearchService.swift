@@ -5,7 +5,8 @@ import Synchronization
 
 /// Searches messages, a few at a time, so that other reads find a connection; and one at a time for each user, so that who
 /// searches all the time waits for themselves alone. What one search may cost is `SearchBudget`'s; after a search its user
-/// pauses for as long as it took, so that nobody has more than half of the time of one of the few.
+/// pauses for as long as it took, so that nobody has more than half of the time of one of the few. Those whose last search was
+/// not quick share one of these, however many they are, and leave the other one to everybody else.
 package final class MessageSearchService: Sendable {
     private static let concurrent = 2
     private static let waiting = 128
@@ -26,6 +27,8 @@ package final class MessageSearchService: Sendable {
     private let limits: SearchLimits
     private let limiter = ConcurrencyLimiter(
         maxConcurrent: concurrent, maxWaiting: waiting, busyWith: "searches")
+    private let slowLimiter = ConcurrencyLimiter(
+        maxConcurrent: concurrent - 1, maxWaiting: waiting, busyWith: "searches")
     private let queue = KeyedSerialQueue<UserID>()
     private let searching = Mutex<[UserID: Int]>([:])
     /// When those who have searched may search again.
@@ -55,7 +58,7 @@ package final class MessageSearchService: Sendable {
         defer { leave(user) }
         return try await queue.run(user) {
             try await pause(user)
-            return try await limiter.withSlot { [self, store, commands, limits] in
+            return try await withSlot(user) { [self, store, commands, limits] in
                 try await store.read { [self] transaction in
                     let start = now()
                     defer { rest(user, for: now() - start) }
@@ -77,7 +80,7 @@ package final class MessageSearchService: Sendable {
         defer { leave(user) }
         return try await queue.run(user) {
             try await pause(user)
-            return try await limiter.withSlot { [self] in
+            return try await withSlot(user) { [self] in
                 let start = now()
                 defer { rest(user, for: now() - start) }
                 return try await meaning.search(request, mode: mode, by: user, show: show)
@@ -92,6 +95,13 @@ package final class MessageSearchService: Sendable {
         guard let end = resting.withLock({ $0[user] }) else { return }
         let left = end - now()
         if left > .zero { try await sleep(left) }
+    }
+
+    private func withSlot<Value: Sendable>(
+        _ user: UserID, _ body: () async throws -> Value
+    ) async throws -> Value {
+        guard resting.withLock({ $0[user] != nil }) else { return try await limiter.withSlot(body) }
+        return try await slowLimiter.withSlot { try await limiter.withSlot(body) }
     }
 
     private func rest(_ user: UserID, for duration: Duration) {
