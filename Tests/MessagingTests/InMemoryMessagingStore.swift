@@ -56,7 +56,17 @@ final class InMemoryMessagingStore: MessagingStore {
             rows[conversation.id]?.members[user]?.invitedBy = nil
         }
     }
-    func conversationCount(of user: UserID) -> Int { rows.values.count { $0.members[user] != nil } }
+    func conversationCount(of user: UserID) -> Int {
+        rows.values.count { row in
+            row.members[user].map { $0.state == .member || $0.state == .left && $0.conversationAtLeaving != nil }
+                ?? false
+        }
+    }
+    func invitations(of user: UserID, beyond count: Int) -> [ConversationID] {
+        let waiting = rows.values.filter { $0.members[user]?.state == .invited }
+        return waiting.sorted { ($0.members[user]?.joinedAt ?? now) > ($1.members[user]?.joinedAt ?? now) }
+            .dropFirst(count).map(\.conversation.id)
+    }
 
     func conversations(of user: UserID, after id: ConversationID?, limit: Int) -> [ConversationID] {
         let all = rows.values.filter { $0.members[user] != nil }.map(\.conversation.id).sorted { $0.text < $1.text }

@@ -27,7 +27,10 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
     func insert(_ conversation: Conversation, pair: ConversationPair?) throws
     func update(_ conversation: Conversation) throws
     /// The number of conversations that the user is or was a member of.
+    /// Those that the user is in, or has left and can still read; not what others have invited them to.
     func conversationCount(of user: UserID) throws -> Int
+    /// The conversations that wait for the user to accept an invitation, without the newest `count`.
+    func invitations(of user: UserID, beyond count: Int) throws -> [ConversationID]
 
     /// Those that the user is or was a member of, after `id` in the order of ids.
     func conversations(of user: UserID, after id: ConversationID?, limit: Int) throws -> [ConversationID]

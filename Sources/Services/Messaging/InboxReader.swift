@@ -60,7 +60,7 @@ package struct InboxReader: Sendable {
 
     /// The rows that have moved after a counter; nil if there are too many.
     func changes(of user: UserID, after counter: Int64, in store: StoreTransaction) throws -> [String]? {
-        let changed = try store.inboxEntries(of: user).filter { $0.counter > counter }
+        let changed = try store.inboxEntries(of: user, after: counter)
         guard changed.count <= Self.maxChanges else { return nil }
         return try changed.sorted { $0.counter < $1.counter }.map { try row($0, of: user, in: store) }
     }

@@ -49,6 +49,21 @@ extension DatabaseSchema {
             ])
     ]
 
+    /// Which conversations are somebody's: what others have invited them to, and what came of it, is no part of their lists,
+    /// searches and limits.
+    static let listedConversations: [Migration] = [
+        Migration(
+            67, "listed conversations",
+            [
+                """
+                CREATE INDEX members_listed ON members (user_id, state, conversation_id)
+                WHERE state <> 'left' OR at_leaving IS NOT NULL
+                """,
+                "CREATE INDEX members_gone ON members (user_id, counter) WHERE state = 'left' AND at_leaving IS NULL",
+                "CREATE INDEX members_waiting ON members (user_id, joined_at) WHERE state = 'invited'",
+            ])
+    ]
+
     /// What streams and inboxes resume by.
     ///
     /// `messages.born` is the conversation's sequence when the message was sent: it rises with the number, so that

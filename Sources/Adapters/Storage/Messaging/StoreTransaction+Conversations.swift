@@ -83,7 +83,21 @@ extension StoreTransaction {
     }
 
     package func conversationCount(of user: UserID) throws -> Int {
-        try sql.first("SELECT COUNT(*) FROM members WHERE user_id = ?1", [.id(user)])?.int(0) ?? 0
+        try sql.first(
+            "SELECT COUNT(*) FROM members m WHERE user_id = ?1 AND state <> 'invited' AND \(Self.isListed)", [.id(user)]
+        )?.int(0) ?? 0
+    }
+
+    /// Of a row `m` of members: see the index `members_listed`.
+    package static let isListed = "(m.state <> 'left' OR m.at_leaving IS NOT NULL)"
+
+    package func invitations(of user: UserID, beyond count: Int) throws -> [ConversationID] {
+        try sql.query(
+            """
+            SELECT conversation_id FROM members WHERE user_id = ?1 AND state = 'invited'
+            ORDER BY joined_at DESC LIMIT 100 OFFSET ?2
+            """, [.id(user), .integer(count)]
+        ).map { try $0.id(0) }
     }
 
     package func conversations(of user: UserID, after id: ConversationID?, limit: Int) throws -> [ConversationID] {

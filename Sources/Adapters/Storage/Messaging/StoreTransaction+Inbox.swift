@@ -37,7 +37,16 @@ extension StoreTransaction {
     /// All conversations of the user with their counters: what concerns all members, for who is in it, and what concerns
     /// the user alone.
     package func inboxEntries(of user: UserID) throws -> [InboxEntry] {
-        try sql.query(Self.entries, [.id(user)]).map { try Self.entry($0) }
+        try sql.query("\(Self.entries) AND \(Self.isListed)", [.id(user)]).map { try Self.entry($0) }
+    }
+
+    /// Those whose row has moved after a counter, also out of the user's list.
+    package func inboxEntries(of user: UserID, after counter: Int64) throws -> [InboxEntry] {
+        try inboxEntries(of: user).filter { $0.counter > counter }
+            + sql.query(
+                "\(Self.entries) AND m.state = 'left' AND m.at_leaving IS NULL AND m.counter > ?2",
+                [.id(user), .integer(counter)]
+            ).map { try Self.entry($0) }
     }
 
     package func inboxEntry(of user: UserID, for conversation: ConversationID) throws -> InboxEntry? {

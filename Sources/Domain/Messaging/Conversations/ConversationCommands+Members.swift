@@ -22,6 +22,7 @@ extension ConversationCommands {
     ) throws -> MemberConversation {
         var found = try get(id, by: user, for: .acceptInvitation, in: store)
         guard found.member.state == .invited else { return found }
+        try checkCount(of: user, in: store)
         found.conversation.memberCount += 1
         found.conversation.version = found.conversation.change()
         try enter(user, found.member.role, .member, found.conversation, in: store)
@@ -187,10 +188,12 @@ extension ConversationCommands {
             guard count <= limits.members else {
                 throw Problem(.conflict, "A group has at most \(limits.members) members.", field: "members")
             }
-            let isFriend = try store.areFriends(user, other) && !store.isBlocked(user, by: other)
-            if isFriend { conversation.memberCount += 1 }
+            let enters =
+                try store.areFriends(user, other) && !store.isBlocked(user, by: other)
+                && store.conversationCount(of: other) < limits.conversations
+            if enters { conversation.memberCount += 1 }
             conversation.version = conversation.change()
-            if isFriend {
+            if enters {
                 try enter(other, .member, .member, conversation, in: store)
                 entered.append(other)
             } else {
@@ -270,6 +273,20 @@ extension ConversationCommands {
             conversationAtLeaving: known?.conversationAtLeaving)
         member.invitedBy = inviter
         try store.save(member, of: conversation.id)
+        try dropOldestInvitations(of: user, in: store)
+    }
+
+    /// Whom many invite keeps the newest invitations. Others see no difference, as if the user had not answered.
+    func dropOldestInvitations(of user: UserID, in store: some MessagingStore) throws {
+        for id in try store.invitations(of: user, beyond: limits.invitations) {
+            guard let conversation = try store.conversation(id), var member = try store.member(user, of: id),
+                member.state == .invited
+            else { continue }
+            (member.state, member.invitedBy) = (.left, nil)
+            member.isInvitationSilent = conversation.kind == .group
+            try store.save(member, of: id)
+            try store.save(MembershipSpans(), of: user, in: id)
+        }
     }
 
     /// - Parameter notice: what those who stay are told, as done by `author`; nil for nothing.
@@ -283,14 +300,15 @@ extension ConversationCommands {
         conversation.version = conversation.change()
         (member.state, member.role, member.version) = (.left, .member, conversation.sequence)
         (member.invitedBy, member.isInvitationSilent) = (nil, false)
+        var spans = try store.spans(of: member.user, in: conversation.id)
+        spans.leave(after: conversation.lastNumber, sequence: conversation.sequence)
         if wasMember {
-            member.conversationAtLeaving = conversation
+            // Of one in which they have seen nothing, nothing is left to them.
+            member.conversationAtLeaving = spans.spans.isEmpty ? nil : conversation
             // The call that is on is none that they may join.
             member.conversationAtLeaving?.liveCall = nil
         }
         try store.save(member, of: conversation.id)
-        var spans = try store.spans(of: member.user, in: conversation.id)
-        spans.leave(after: conversation.lastNumber, sequence: conversation.sequence)
         try store.save(spans, of: member.user, in: conversation.id)
         try removeScheduled(by: member.user, in: conversation.id, store)
         if wasMember, let notice, let author {

@@ -112,7 +112,9 @@ package struct ConversationCommands: Sendable {
         try join(user, .member, .member, conversation, in: store)
         switch policy {
         case .accept: try join(other, .member, .member, conversation, in: store)
-        case .ask: try join(other, .member, .invited, conversation, invitedBy: user, in: store)
+        case .ask:
+            try join(other, .member, .invited, conversation, invitedBy: user, in: store)
+            try dropOldestInvitations(of: other, in: store)
         case .refuse: try refuse(conversation, for: other, in: store)
         }
         return (try get(id, by: user, in: store), true)
@@ -190,7 +192,10 @@ package struct ConversationCommands: Sendable {
 
     func checkCount(of user: UserID, in store: some MessagingStore) throws {
         guard try store.conversationCount(of: user) < limits.conversations else {
-            throw Problem(.conflict, "You have \(limits.conversations) conversations, the most one may have.")
+            throw Problem(
+                .conflict,
+                "You are in \(limits.conversations) conversations, or were: the most one may be. Delete some that you have left."
+            )
         }
     }
 }

@@ -4,8 +4,10 @@ package struct ConversationLimits: Hashable, Sendable {
     package var members = 10_000
     /// People added by one request.
     package var addedAtOnce = 100
-    /// Conversations of one user, those left too.
+    /// Conversations that one user is in, or has left and can still read.
     package var conversations = 10_000
+    /// Invitations and requests that wait for a user; the oldest give way to new ones.
+    package var invitations = 1_000
     /// Messages to a stranger before the request is accepted.
     package var requestMessages = 3
     /// Versions of a message; the last may not be edited.

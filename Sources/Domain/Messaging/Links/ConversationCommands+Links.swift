@@ -91,7 +91,8 @@ extension ConversationCommands {
         }
         let known = try store.member(user, of: conversation.id)
         if known?.state == .member { return (try get(conversation.id, by: user, in: store), false) }
-        if known == nil { try checkCount(of: user, in: store) }
+        // What was left is counted already.
+        if known?.conversationAtLeaving == nil { try checkCount(of: user, in: store) }
         // The invited are counted already.
         let count = try store.memberCount(of: conversation.id) + (known?.state == .invited ? 0 : 1)
         guard count <= limits.members else {

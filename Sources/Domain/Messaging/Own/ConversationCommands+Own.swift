@@ -75,6 +75,11 @@ extension ConversationCommands {
         spans.clear(after: Self.last(upTo: number, in: found))
         guard spans != found.access.spans else { return }
         try store.save(spans, of: user, in: id)
+        guard found.member.state == .left, spans.spans.isEmpty else { return }
+        // It is none of theirs any more, and not counted.
+        var member = found.member
+        member.conversationAtLeaving = nil
+        try store.save(member, of: id)
     }
 
     /// Clears a conversation and takes it off the user's list until there is something new in it.

@@ -14,7 +14,7 @@ extension StoreTransaction: SearchStore {
             """
             SELECT \(Self.searchedColumns) FROM members m JOIN conversations c ON c.id = m.conversation_id
                 LEFT JOIN search_indexes s ON s.conversation_id = m.conversation_id
-            WHERE m.user_id = ?1
+            WHERE m.user_id = ?1 AND \(Self.isListed)
             """, [.id(user)]
         ).map { row in
             var reader = ColumnReader(row)
