@@ -9,6 +9,7 @@ import httpx
 import pytest
 from switchboard_tests.conversations import befriend, create, direct, group, inbox, members_of, send, texts
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id, listening
+from switchboard_tests.metrics import metric
 from switchboard_tests.server import Server
 
 
@@ -452,6 +453,33 @@ def test_requests_over_realtime(server):
         await endpoint.close()
 
     asyncio.run(run())
+
+
+def test_who_has_written_as_many_bytes_as_one_may_in_a_day_waits(make_server):
+    server = make_server({"limits": {"textBytesPerDay": 65_536}})
+    ann, ben = server.users(2)
+    here, there = (create(one, "self").json()["conversation"]["id"] for one in (ann, ben))
+    # Short and long ones count alike.
+    number = send(ann, here, "a" * 2_000).json()["message"]["number"]
+    for text in ("b" * 3_000, "c" * 50_000):
+        assert send(ann, here, text).status_code == 201
+    draft = {"draft": {"text": "d" * 9_000, "revision": 1}}
+    assert ann.request("PATCH", f"/v1/conversations/{here}/members/me", draft).status_code == 200
+    message = f"/v1/conversations/{here}/messages/{number}"
+    version = ann.get(message).json()["message"]["textVersion"]
+    draft = {"draft": {"text": "g" * 3_000, "revision": 2}}
+    for response in (
+        send(ann, here, "e" * 3_000),
+        ann.request("PATCH", message, {"text": "f" * 3_000, "textVersion": version}),
+        ann.request("PATCH", f"/v1/conversations/{here}/members/me", draft),
+    ):
+        assert response.status_code == 429 and "bytes" in response.json()["detail"], response.text
+        assert 600 < int(response.headers["Retry-After"]) < 86_400
+    # A smaller one has room, and so has everybody else.
+    assert send(ann, here, "h").status_code == 201
+    assert send(ben, there, "i" * 50_000).status_code == 201
+    assert metric(server, "text_refusals_total") == 3
+    assert 110_000 < metric(server, "text_bytes_total") < 130_000
 
 
 def test_who_writes_too_much_waits(make_server):

@@ -30,6 +30,7 @@ extension ServerConfiguration {
             // In KiB. At once at least what one request may have.
             .messageSizes: .perMinute(
                 self[\.limits.messagesPerMinute] * 4, burst: max(1024, self[\.limits.messagesPerMinute] * 2)),
+            .writtenBytes: .bytesPerDay(self[\.limits.textBytesPerDay]),
             .serverKeys: perMinute(\.limits.keyRequestsPerMinute),
             .signUps: .perHour(self[\.accounts.signUpsPerHour]),
         ]

@@ -22,6 +22,7 @@ struct ServerMetrics: Sendable {
     /// Nil without the api.
     let translation: (@Sendable () async throws -> TranslationStats)?
     let webhooks: WebhookDispatcher
+    let written: @Sendable () -> (admitted: Int, refused: Int)
     let registry: PrometheusRegistry
     private let started = Date()
 
@@ -32,7 +33,8 @@ struct ServerMetrics: Sendable {
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
         transcription: TranscriptionParts, translation: (@Sendable () async throws -> TranslationStats)?,
-        webhooks: WebhookDispatcher, registry: PrometheusRegistry
+        webhooks: WebhookDispatcher, written: @escaping @Sendable () -> (admitted: Int, refused: Int),
+        registry: PrometheusRegistry
     ) {
         self.hub = hub
         self.connections = connections
@@ -42,6 +44,7 @@ struct ServerMetrics: Sendable {
         self.transcription = transcription
         self.translation = translation
         self.webhooks = webhooks
+        self.written = written
         self.registry = registry
     }
 
@@ -55,6 +58,9 @@ struct ServerMetrics: Sendable {
         set("realtime_frames_out_total", realtime.framesOut)
         set("realtime_events_dropped_total", realtime.eventsDropped)
         set("realtime_bytes_out_total", realtime.bytesOut)
+        let written = written()
+        set("text_bytes_total", written.admitted)
+        set("text_refusals_total", written.refused)
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
         for (client, count) in realtime.hellos {
             set("realtime_hellos_total", count, [("client", client.rawValue)])

@@ -78,6 +78,8 @@ package struct Operation: Sendable {
     var limit: RequestLimit = .requests
     /// As how many requests it counts against its limit.
     var permits = 1
+    /// Whether it keeps texts besides messages, such as drafts: their bytes count as those of messages do.
+    var keepsText = false
     /// Of one whose method is not GET: that it writes nothing to the store.
     var isReadOnly = false
     /// What the operator may have disabled; nil for what is always possible.
@@ -111,6 +113,8 @@ package enum RequestLimit: String, Sendable, CaseIterable {
     case allMessages
     /// The kibibytes of long messages, over all conversations.
     case messageSizes
+    /// The bytes of messages, edits and drafts, over a day.
+    case writtenBytes
     case voiceMessages
     case photos
     /// Exports of conversations.

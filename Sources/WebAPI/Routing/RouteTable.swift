@@ -91,7 +91,7 @@ package struct RouteTable: Sendable {
             try authenticator.admit(operation.limit, of: principal, permits: operation.permits)
             try features.check(operation, nil)
             if operation.writes { try checkStorage() }
-            try authenticator.admit(bodyOf: params.count, operation.limit, of: principal)
+            try authenticator.admit(bodyOf: params.count, operation, of: principal)
             if !operation.parameters.isEmpty {
                 request.parameters =
                     try request.decode(RealtimeParameters.self, configuration: operation.parameters).values
@@ -121,7 +121,7 @@ package struct RouteTable: Sendable {
                 try await Self.rejectParameters(inBodyOf: request, to: operation)
             }
             try authenticator.admit(
-                bodyOf: operationRequest.body.count, operation.limit, of: operationRequest.principal)
+                bodyOf: operationRequest.body.count, operation, of: operationRequest.principal)
             let response = try await run(operation, operationRequest)
             if let events = response.events { return Response(events: events) }
             return Response(json: response.bodyWithPositions, status: response.status)

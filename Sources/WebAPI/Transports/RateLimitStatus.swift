@@ -43,7 +43,7 @@ extension RequestRate {
     var quota: Int64 {
         switch self {
         case .perMinute(_, let burst): Self.bounded(burst)
-        case .perHour(let permits): Self.bounded(permits)
+        case .perHour(let permits), .bytesPerDay(let permits): Self.bounded(permits)
         }
     }
 
@@ -52,6 +52,7 @@ extension RequestRate {
         switch self {
         case .perMinute(let permits, _): (quota * 60 + Self.bounded(permits) - 1) / Self.bounded(permits)
         case .perHour: 3600
+        case .bytesPerDay: 86_400
         }
     }
 

@@ -12,6 +12,8 @@ package enum RequestRate: Hashable, Sendable {
     case perMinute(Int, burst: Int)
     /// Within any one hour.
     case perHour(Int)
+    /// As many bytes at once, which come back over a day.
+    case bytesPerDay(Int)
 }
 
 /// Authenticates every request and applies its rate limits before it is processed, whether it comes over REST, in a
@@ -34,6 +36,8 @@ package final class RequestAuthenticator: RealtimeAuthenticator {
     private let tokens: TokenVerifier
     let keys: ServerKeyService
     private let limiters: Mutex<[RequestLimit: RequestLimiter]>
+    private let written = Atomic<Int>(0)
+    private let refused = Atomic<Int>(0)
     private let uptime: @Sendable () -> Int64
 
     /// - Parameter limits: how often a user (or an address, for requests without a user) may make requests; without an
@@ -104,10 +108,28 @@ extension RequestAuthenticator {
         try take(limit, of: principal.user, in: conversation)
     }
 
-    /// Counts the size of a request with a message once it is known: a long text costs as much as many short ones.
-    func admit(bodyOf bytes: Int, _ limit: RequestLimit, of principal: Principal?) throws {
-        guard limit == .messages, bytes > Self.shortMessage, let principal else { return }
-        try take(.messageSizes, of: principal.user.text, permits: (bytes + 1023) / 1024)
+    /// Counts the size of a request with a text once it is known: a long one costs as much as many short ones, and all of a day
+    /// have a limit.
+    func admit(bodyOf bytes: Int, _ operation: Operation, of principal: Principal?) throws {
+        let isMessage = operation.limit == .messages
+        guard isMessage || operation.keepsText, bytes > 0, let principal else { return }
+        if isMessage, bytes > Self.shortMessage {
+            try take(.messageSizes, of: principal.user.text, permits: (bytes + 1023) / 1024)
+        }
+        do throws(Problem) {
+            try take(.writtenBytes, of: principal.user.text, permits: bytes)
+            written.add(bytes, ordering: .relaxed)
+        } catch {
+            refused.add(1, ordering: .relaxed)
+            throw Problem(
+                .rateLimited, "You have written as many bytes as one may in a day: wait, or write less.",
+                retryAfter: error.retryAfter)
+        }
+    }
+
+    /// The bytes of texts that were admitted, and the requests that were refused since their user had written too many.
+    package var writtenBytes: (admitted: Int, refused: Int) {
+        (written.load(ordering: .relaxed), refused.load(ordering: .relaxed))
     }
 
     private func endpoint(header: String, of principal: Principal) async throws -> EndpointID {
@@ -209,6 +231,7 @@ private struct RequestLimiter: Sendable {
         switch rate {
         case .perMinute(let permits, let burst): buckets = RateLimiter(perMinute: permits, burst: burst)
         case .perHour(let permits): hours = HourlyLimiter(limit: permits)
+        case .bytesPerDay(let bytes): buckets = RateLimiter(perMinute: max(1, bytes / 1440), burst: bytes)
         }
     }
 
@@ -216,7 +239,10 @@ private struct RequestLimiter: Sendable {
     /// be takes all.
     mutating func count(_ key: String, permits: Int, as limit: RequestLimit, at now: Int64) -> RateLimitStatus? {
         var permits = permits
-        if case .perMinute(_, let burst) = rate { permits = min(permits, burst) }
+        switch rate {
+        case .perMinute(_, let burst), .bytesPerDay(let burst): permits = min(permits, burst)
+        case .perHour: break
+        }
         let state = buckets?.count(key, permits: permits, at: now) ?? hours?.count(key, at: now)
         return state.map { RateLimitStatus(limit: limit, rate: rate, state: $0) }
     }

@@ -71,6 +71,10 @@ extension SettingsTable {
             "Messages that a user may send or edit in one conversation a minute; in all together: five times as many. Four "
                 + "KiB of longer ones for each."
         ).live
+        let textBytesPerDay = Setting<Int>(
+            "limits.textBytesPerDay", default: 67_108_864, in: 65_536...1_000_000_000,
+            "Bytes of messages, edits and drafts that a user may write at once; as many come back over a day."
+        ).live
         let keyRequestsPerMinute = Setting<Int>(
             "limits.keyRequestsPerMinute", default: 6000, in: 1...1_000_000,
             "Requests with one server key a minute."

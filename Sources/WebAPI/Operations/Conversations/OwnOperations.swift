@@ -170,7 +170,7 @@ enum OwnOperations {
                     "What machines may make of what the user writes here; null likewise."),
             ]),
             responses: [.ok(.named("MembershipResult"))],
-            problems: [.notFound, .forbidden, .conflict, .predecessorMissing]
+            problems: [.notFound, .forbidden, .conflict, .predecessorMissing], keepsText: true
         ) { request in
             let user = try request.requirePrincipal().user
             let id = try request.identifier("conversation", of: ConversationID.self)
