@@ -288,7 +288,7 @@ let package = Package(
             "ServicesTests",
             [
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Messaging",
-                "Model", "Languages",
+                "Model", "Languages", "Bus",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests(

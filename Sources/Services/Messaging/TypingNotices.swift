@@ -8,6 +8,8 @@ import Synchronization
 package final class TypingNotices: Sendable {
     /// Milliseconds between two notices of the same state.
     private static let interval: Int64 = 1000
+    /// Notices within an interval of who goes from one state to another. That somebody has stopped is always told.
+    private static let changes = 3
     /// Those who wrote last whose notices are remembered.
     private static let capacity = 10_000
 
@@ -19,6 +21,9 @@ package final class TypingNotices: Sendable {
     private struct Notice {
         var state: TypingState
         var at: Int64
+        /// When the interval began, and the notices in it.
+        var since: Int64
+        var count = 1
     }
 
     private let service: ConversationService
@@ -48,8 +53,13 @@ package final class TypingNotices: Sendable {
     private func isNews(_ state: TypingState, _ key: Key) -> Bool {
         let now = uptime()
         return last.withLock { last in
+            var notice = Notice(state: state, at: now, since: now)
             if let known = last[key] {
                 if known.state == state, state == .stopped || now - known.at < Self.interval { return false }
+                if now - known.since < Self.interval {
+                    guard state == .stopped || known.count < Self.changes else { return false }
+                    (notice.since, notice.count) = (known.since, known.count + 1)
+                }
             } else if state == .stopped {
                 return false
             }
@@ -58,7 +68,7 @@ package final class TypingNotices: Sendable {
                 // More write at this moment than are remembered: some are told about more often.
                 if last.count >= Self.capacity { last = [:] }
             }
-            last[key] = Notice(state: state, at: now)
+            last[key] = notice
             return true
         }
     }
