@@ -1,15 +1,31 @@
 package import Model
 import Synchronization
 
-/// Exports of members: a few at a time, so that slow clients do not hold many.
+/// Exports of members: a few at a time. A client that reads slowly keeps its export only as long as nobody else wants one.
 package final class ConversationExports: Sendable {
     private static let maxTotal = 8
+    /// Bytes a second, from the first seconds on, below which an export gives way.
+    private static let leastRate = 65_536
+    private static let first = Duration.seconds(10)
+    /// For so long after one was refused the slow ones give way.
+    private static let pressed = Duration.seconds(30)
+
+    private struct Running {
+        /// Those who are sent an export now.
+        var users: Set<UserID> = []
+        var refusedAt: ContinuousClock.Instant?
+    }
 
     private let exporter: Exporter
-    /// Those who are sent an export now.
-    private let running = Mutex<Set<UserID>>([])
+    private let running = Mutex(Running())
+    private let now: @Sendable () -> ContinuousClock.Instant
 
-    package init(exporter: Exporter) { self.exporter = exporter }
+    package init(
+        exporter: Exporter, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.exporter = exporter
+        self.now = now
+    }
 
     /// An export of a conversation as the user sees it: a function that writes the lines. What the user may see is checked
     /// for each part.
@@ -20,12 +36,29 @@ package final class ConversationExports: Sendable {
         _ id: ConversationID, by user: UserID
     ) async throws -> @Sendable (([UInt8]) async throws -> Void) async throws -> Void {
         let first = try await exporter.page(of: .member(user, of: id), after: nil)
-        if running.withLock({ $0.count >= Self.maxTotal || $0.contains(user) }) { throw Self.tooMany }
+        guard running.withLock({ $0.users.count < Self.maxTotal && !$0.users.contains(user) }) else { throw refused() }
         return { [self] write in
-            guard running.withLock({ $0.count < Self.maxTotal && $0.insert(user).inserted }) else { throw Self.tooMany }
-            defer { running.withLock { running in _ = running.remove(user) } }
+            guard running.withLock({ $0.users.count < Self.maxTotal && $0.users.insert(user).inserted }) else {
+                throw refused()
+            }
+            defer { running.withLock { running in _ = running.users.remove(user) } }
             try await self.write(first, of: id, by: user, write)
         }
+    }
+
+    private func refused() -> Problem {
+        running.withLock { $0.refusedAt = now() }
+        return Self.tooMany
+    }
+
+    /// - Throws: `unavailable`, if so many bytes since `start` are few and somebody else waits.
+    private func checkRate(_ bytes: Int, since start: ContinuousClock.Instant) throws {
+        let now = now()
+        let elapsed = now - start
+        guard elapsed > Self.first, let refused = running.withLock({ $0.refusedAt }), now - refused < Self.pressed,
+            Double(bytes) < elapsed / .seconds(1) * Double(Self.leastRate)
+        else { return }
+        throw Problem(.unavailable, "This export was read slowly, and others wait.")
     }
 
     private static let tooMany = Problem(
@@ -34,6 +67,8 @@ package final class ConversationExports: Sendable {
     private func write(
         _ first: ExportPage, of id: ConversationID, by user: UserID, _ write: ([UInt8]) async throws -> Void
     ) async throws {
+        let start = now()
+        var sent = 0
         var page = first
         // A user who appears on many pages has one line.
         var written: Set<[UInt8]> = []
@@ -45,6 +80,8 @@ package final class ConversationExports: Sendable {
             }
             if !bytes.isEmpty { try await write(bytes) }
             guard let next = page.next else { return }
+            sent += bytes.count
+            try checkRate(sent, since: start)
             page = try await exporter.page(of: .member(user, of: id), after: next)
         }
     }
