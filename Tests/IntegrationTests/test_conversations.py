@@ -406,6 +406,35 @@ def test_an_edit_keeps_the_former_text(server):
     assert ben.get(f"{path}/edits").json() == {"edits": []}
 
 
+def test_the_pages_of_former_texts(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    # So that a page ends where its bytes are reached.
+    written = [f"{number:02} " + "x" * 35_000 for number in range(31)]
+    message = send(ann, here, written[0]).json()["message"]
+    path = f"/v1/conversations/{here}/messages/{message['number']}"
+    for text in written[1:]:
+        edited = ann.request("PATCH", path, {"text": text, "textVersion": message["textVersion"]})
+        assert edited.status_code == 200, edited.text
+        message = edited.json()["message"]
+
+    def pages(limit: int) -> list[list[str]]:
+        found: list[list[str]] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = ben.get(f"{path}/edits", params={"limit": limit} | cursor).json()
+            found.append([one["text"] for one in page["edits"]])
+            if "nextCursor" not in page:
+                return found
+            cursor = {"cursor": page["nextCursor"]}
+
+    assert [text for page in pages(100) for text in page] == written[:-1]
+    assert [len(page) for page in pages(100)] == [29, 1]
+    assert [len(page) for page in pages(12)] == [12, 12, 6]
+    wrong = ben.get(f"{path}/edits?cursor=x")
+    assert wrong.status_code == 400 and wrong.json()["field"] == "cursor"
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -159,6 +159,11 @@ final class InMemoryMessagingStore: MessagingStore {
     func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) {
         rows[conversation]?.edits[number, default: []].append(edit)
     }
+    func edits(
+        of number: Int64, in conversation: ConversationID, after version: Int64, limit: Int
+    ) -> [MessageEdit] {
+        Array(edits(of: number, in: conversation).filter { $0.textVersion > version }.prefix(limit))
+    }
     func editCount(of number: Int64, in conversation: ConversationID) -> Int {
         edits(of: number, in: conversation).count
     }

@@ -86,7 +86,15 @@ extension Messages {
     private struct Listing: Encodable, Sendable {
         var conversation: ConversationID; var limit: Int?; var cursor: String?
     }
-    private struct Edits: Decodable, Sendable { var edits: [MessageEdit] }
+    private struct Edits: Decodable, Sendable {
+        var edits: [MessageEdit]
+        var nextCursor: String?
+    }
+    private struct EditsOf: Encodable, Sendable {
+        var conversation: ConversationID
+        var number: Int
+        var cursor: String?
+    }
     private struct MemberResult: Decodable, Sendable { var member: ConversationMember }
 
     /// Marks the messages up to a number as read, on all of the user's devices. The mark only rises.
@@ -112,9 +120,14 @@ extension Messages {
     ///
     /// - Parameter number: The message's number.
     public func edits(of number: Int) async throws -> [MessageEdit] {
-        let result: Edits = try await realtime.request(
-            "messages.edits", Of(conversation: await realtime.resolve(conversation), number: number))
-        return result.edits
+        var edits: [MessageEdit] = []
+        var page = EditsOf(conversation: await realtime.resolve(conversation), number: number)
+        repeat {
+            let result: Edits = try await realtime.request("messages.edits", page)
+            edits += result.edits
+            page.cursor = result.nextCursor
+        } while page.cursor != nil
+        return edits
     }
 
     /// The members, in the order of their ids, page by page.

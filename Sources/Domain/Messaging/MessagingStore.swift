@@ -78,6 +78,10 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
     /// Former texts, the oldest first.
     func edits(of number: Int64, in conversation: ConversationID) throws -> [MessageEdit]
     func insert(_ edit: MessageEdit, of number: Int64, in conversation: ConversationID) throws
+    /// The first ones after a version.
+    func edits(
+        of number: Int64, in conversation: ConversationID, after version: Int64, limit: Int
+    ) throws -> [MessageEdit]
     func editCount(of number: Int64, in conversation: ConversationID) throws -> Int
     /// The newest former text up to a version, and whether it is the first text of the message.
     func edit(

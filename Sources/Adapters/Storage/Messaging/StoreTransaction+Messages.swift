@@ -199,6 +199,17 @@ extension StoreTransaction {
         ).map { try Self.edit($0) }
     }
 
+    package func edits(
+        of number: Int64, in conversation: ConversationID, after version: Int64, limit: Int
+    ) throws -> [MessageEdit] {
+        try sql.query(
+            """
+            SELECT \(Self.editColumns) FROM edits
+            WHERE conversation_id = ?1 AND number = ?2 AND text_version > ?3 ORDER BY text_version LIMIT ?4
+            """, [.id(conversation), .integer(number), .integer(version), .integer(limit)]
+        ).map { try Self.edit($0) }
+    }
+
     package func editCount(of number: Int64, in conversation: ConversationID) throws -> Int {
         try sql.first(
             "SELECT COUNT(*) FROM edits WHERE conversation_id = ?1 AND number = ?2",

@@ -90,6 +90,36 @@ extension ConversationCommands {
         }
     }
 
+    /// A page of the former texts, which ends where its bytes are reached.
+    ///
+    /// - Parameter version: `next` of the page before; 0 at the start.
+    package func edits(
+        of number: Int64, in id: ConversationID, after version: Int64, limit: Int, by user: UserID,
+        store: some MessagingStore
+    ) throws -> (edits: [MessageEdit], next: Int64?) {
+        let shown = try message(number, in: id, by: user, store: store)
+        guard shown.deletedAt == nil else { return ([], nil) }
+        let limit = min(limits.page, max(1, limit))
+        var (edits, bytes, last) = ([MessageEdit](), 0, version)
+        while true {
+            let batch = try store.edits(of: number, in: id, after: last, limit: Self.editsRead)
+            for edit in batch {
+                guard edit.textVersion < shown.textVersion else { return (edits, nil) }
+                if !edit.isWithheld || shown.author == user {
+                    bytes += edit.text.utf8.count
+                    guard edits.isEmpty || edits.count < limit && bytes <= limits.pageBytes else {
+                        return (edits, last)
+                    }
+                    edits.append(edit)
+                }
+                last = edit.textVersion
+            }
+            guard batch.count == Self.editsRead else { return (edits, nil) }
+        }
+    }
+
+    private static let editsRead = 8
+
     /// The number of the last message that was sent before a time, or 0. The order of the numbers is that of the times, so it
     /// is found by halving.
     private func lastNumber(

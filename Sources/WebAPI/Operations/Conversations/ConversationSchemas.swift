@@ -85,7 +85,15 @@ enum ConversationSchemas {
             .object([.optional("message", .named("Message")), .optional("own", .named("OwnMessage"))])
         ),
         ("MessageLanguage", messageLanguage),
-        ("MessageEdits", .object([.required("edits", .list(.named("MessageEdit")))])),
+        (
+            "MessageEdits",
+            .object([
+                .required("edits", .list(.named("MessageEdit"))),
+                .optional(
+                    "nextCursor", .text(), "Of the next page; absent on the last one, which has at most 1 MiB of texts."
+                ),
+            ])
+        ),
         (
             "OwnMessage",
             .object([

@@ -260,17 +260,25 @@ enum MessageOperations {
         Operation(
             name: "messages.edits", method: .get, path: "/v1/conversations/{conversation}/messages/{number}/edits",
             summary: "The former texts of a message, the oldest first. A deleted message has none.",
-            parameters: [conversation, number], responses: [.ok(.named("MessageEdits"))],
+            parameters: [
+                conversation, number, .query("limit", .integer(1...100), "How many at most; the default is 100."),
+                .query("cursor", .text(), "The `nextCursor` of the previous page."),
+            ],
+            responses: [.ok(.named("MessageEdits"))],
             problems: [.notFound, .predecessorMissing]
         ) { request in
             let named = try request.message()
-            let edits = try await service.read(named) {
-                try $1.edits(of: $2, in: named.conversation, by: named.user, store: $0)
+            let limit = try request.integer("limit", in: 1...100, default: 100)
+            let after = try request.parameters["cursor"].map { _ in try request.number("cursor") } ?? 0
+            let page = try await service.read(named) {
+                try $1.edits(
+                    of: $2, in: named.conversation, after: after, limit: limit, by: named.user, store: $0)
             }
             var writer = JSONWriter(capacity: 1024)
             writer.object { writer in
                 writer.name("edits")
-                writer.array(edits) { $1.write(to: &$0) }
+                writer.array(page.edits) { $1.write(to: &$0) }
+                writer.member("nextCursor", page.next.map { String($0) })
             }
             return OperationResponse(status: 200, body: writer.bytes)
         }
