@@ -62,6 +62,9 @@ extension InMemoryMessagingStore {
         let hidden = ownRows(of: user, in: conversation, numbers).filter(\.isHidden).map(\.number)
         return Array(hidden.reversed().prefix(limit))
     }
+    func hidden(of numbers: [Int64], by user: UserID, in conversation: ConversationID) -> [Int64] {
+        hiddenNumbers(of: user, in: conversation, 1...Int64.max, limit: .max).filter(numbers.contains)
+    }
     func save(_ row: OwnRow, of user: UserID) {
         parts.own.removeAll {
             $0.user == user && $0.row.conversation == row.conversation && $0.row.number == row.number

@@ -61,6 +61,17 @@ extension StoreTransaction {
         ).map { try $0.integer(0) }
     }
 
+    package func hidden(of numbers: [Int64], by user: UserID, in conversation: ConversationID) throws -> [Int64] {
+        try numbers.batches.flatMap { batch in
+            try sql.query(
+                """
+                SELECT number FROM own WHERE user_id = ?1 AND conversation_id = ?2 AND hidden = 1
+                    AND number IN \(Placeholders.list(batch.count, from: 3))
+                """, [.id(user), .id(conversation)] + batch.map { .integer($0) }
+            ).map { try $0.integer(0) }
+        }
+    }
+
     package func save(_ row: OwnRow, of user: UserID) throws {
         try sql.execute(
             """

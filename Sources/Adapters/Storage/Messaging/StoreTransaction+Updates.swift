@@ -113,24 +113,36 @@ extension StoreTransaction {
         ).map { try $0.id(0) }
     }
 
+    /// Of those who have left no more learn of a deletion in their inbox before they read it again.
+    private static let maxFormerReaders = 1_000
+    private static let maxHidden = 1_000
+
     /// Those who have left and whose inbox shows one of these messages as the last: a deletion reaches them too.
     private func formerReaders(ofLast numbers: Set<Int64>, in id: ConversationID) throws -> [UserID] {
         guard let first = numbers.min() else { return [] }
         // For almost all it is the last number of the span: others have hidden that one.
+        let hidesLast = """
+            EXISTS (SELECT 1 FROM own o WHERE o.user_id = s.user_id AND o.conversation_id = ?1
+                AND o.number = s.until_number AND o.hidden = 1)
+            """
         let left = try sql.query(
             """
-            SELECT s.user_id, s.from_number, s.until_number FROM spans s
+            SELECT s.user_id, s.from_number, s.until_number, \(hidesLast) FROM spans s
             JOIN members m ON m.conversation_id = s.conversation_id AND m.user_id = s.user_id
             WHERE s.conversation_id = ?1 AND s.until_number >= ?2 AND m.state = 'left' AND (
-                s.until_number IN \(Placeholders.list(numbers.count, from: 3)) OR EXISTS (
-                    SELECT 1 FROM own o WHERE o.user_id = s.user_id AND o.conversation_id = ?1
-                        AND o.number = s.until_number AND o.hidden = 1))
-            """, [.id(id), .integer(first)] + numbers.sorted().map { .integer($0) })
+                s.until_number IN \(Placeholders.list(numbers.count, from: 4)) OR \(hidesLast))
+            LIMIT ?3
+            """,
+            [.id(id), .integer(first), .integer(Self.maxFormerReaders)] + numbers.sorted().map { .integer($0) })
         return try left.compactMap { row in
             let (user, from, until): (UserID, Int64, Int64) = (try row.id(0), try row.integer(1), try row.integer(2))
             guard from < until else { return nil }
-            let hidden = try Set(hiddenNumbers(of: user, in: id, from + 1...until, limit: .max))
-            let last = (from + 1...until).reversed().first { !hidden.contains($0) }
+            guard try row.bool(3) else { return user }
+            let hidden = try hiddenNumbers(of: user, in: id, from + 1...until, limit: Self.maxHidden)
+            // Of who has hidden more than that, the row moves in any case.
+            guard hidden.count < Self.maxHidden else { return user }
+            let rest = Set(hidden)
+            let last = (from + 1...until).reversed().first { !rest.contains($0) }
             return last.map(numbers.contains) == true ? user : nil
         }
     }

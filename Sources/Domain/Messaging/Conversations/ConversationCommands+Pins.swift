@@ -44,9 +44,9 @@ extension ConversationCommands {
     func pins(of found: MemberConversation, in store: some MessagingStore) throws -> [Int64] {
         let user = found.member.user
         let pins = found.conversation.pins.filter { $0.isVisible(to: user) && found.access.sees($0.number) }
-        guard let first = pins.map(\.number).min(), let last = pins.map(\.number).max() else { return [] }
+        guard !pins.isEmpty else { return [] }
         var left = Set(pins.map(\.number))
-        left.subtract(try store.hiddenNumbers(of: user, in: found.conversation.id, first...last, limit: .max))
+        left.subtract(try store.hidden(of: left.sorted(), by: user, in: found.conversation.id))
         return pins.map(\.number).filter { left.remove($0) != nil }
     }
 }

@@ -62,6 +62,8 @@ package protocol OwnStore {
     func hiddenNumbers(
         of user: UserID, in conversation: ConversationID, _ numbers: ClosedRange<Int64>, limit: Int
     ) throws -> [Int64]
+    /// Those of a few messages that the user has deleted for themselves.
+    func hidden(of numbers: [Int64], by user: UserID, in conversation: ConversationID) throws -> [Int64]
     /// Those that have changed after a counter, in the order of their changes.
     func ownRows(
         of user: UserID, in conversation: ConversationID, changedAfter counter: Int64, limit: Int
