@@ -54,7 +54,7 @@ struct MessageSearch<Store: SearchStore> {
         var walks: [SearchWalk<Store>] = []
         for conversation in conversations {
             let walk = SearchWalk(conversation, self)
-            guard let bound = try walk.bound(before: start) else { continue }
+            guard let bound = try walk.bound(before: start, &budget) else { continue }
             heap.insert(SearchHeap.Entry(bound: bound, walk: walks.count))
             walks.append(walk)
         }

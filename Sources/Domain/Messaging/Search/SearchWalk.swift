@@ -49,7 +49,8 @@ struct SearchWalk<Store: SearchStore> {
     }
 
     /// What no match is newer than; nil if there cannot be any.
-    func bound(before start: SearchPosition?) throws -> SearchPosition? {
+    func bound(before start: SearchPosition?, _ budget: inout SearchBudget) throws -> SearchPosition? {
+        budget.spend(conversation.found.access.spans.isOpen ? 1 : SearchBudget.lookup)
         let (last, access) = (conversation.found.conversation, conversation.found.access)
         guard last.lastNumber > 0, let newest = access.visible(in: 1...last.lastNumber).last?.upperBound else {
             return nil
@@ -70,8 +71,8 @@ struct SearchWalk<Store: SearchStore> {
     mutating func advance(before start: SearchPosition?, _ budget: inout SearchBudget) throws -> SearchPosition? {
         switch state {
         case .closed:
-            guard let number = try firstNumber(before: start) else { return nil }
-            return try pause(at: number)
+            guard let number = try firstNumber(before: start, &budget) else { return nil }
+            return try pause(at: number, &budget)
         case .numbers(let number):
             let block = number / SearchIndex.blockLength
             let rest = block * SearchIndex.blockLength - 1
@@ -113,7 +114,7 @@ struct SearchWalk<Store: SearchStore> {
             }
             return position
         }
-        return try pause(at: rest)
+        return try pause(at: rest, &budget)
     }
 
     private func found(_ stored: Message, as message: Message, counting steps: inout Int) -> Found? {
@@ -128,7 +129,8 @@ struct SearchWalk<Store: SearchStore> {
     }
 
     /// Goes on later at the newest number up to this one that may be seen.
-    private mutating func pause(at number: Int64) throws -> SearchPosition? {
+    private mutating func pause(at number: Int64, _ budget: inout SearchBudget) throws -> SearchPosition? {
+        budget.spend(SearchBudget.lookup)
         guard number > 0, let number = conversation.found.access.visible(in: 1...number).last?.upperBound,
             let time = try sentAt(number), search.filters.from.map({ time >= $0 }) ?? true
         else { return nil }
@@ -213,7 +215,7 @@ extension SearchWalk {
 // Where the search begins.
 extension SearchWalk {
     /// The newest visible number that is older than `start` and the filter's end.
-    private func firstNumber(before start: SearchPosition?) throws -> Int64? {
+    private func firstNumber(before start: SearchPosition?, _ budget: inout SearchBudget) throws -> Int64? {
         var last = conversation.found.conversation.lastNumber
         if let start, start.conversation == id { last = min(last, start.number - 1) }
         guard last > 0, let newest = conversation.found.access.visible(in: 1...last).last?.upperBound else {
@@ -224,6 +226,7 @@ extension SearchWalk {
         var (low, high) = (Int64(0), newest)
         while low + 1 < high {
             let middle = low + (high - low) / 2
+            budget.spend(SearchBudget.lookup)
             if try isOlder(middle, than: start) { low = middle } else { high = middle }
         }
         return low > 0 ? conversation.found.access.visible(in: 1...low).last?.upperBound : nil
