@@ -35,7 +35,7 @@ LIMITS = dict.fromkeys(
     1_000_000,
 )
 # Of each operation, in the gate and elsewhere.
-EXAMPLES = {"gate": "5", "all": "20"}
+EXAMPLES = {"gate": "3", "all": "20"}
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
     "response_headers_conformance"
