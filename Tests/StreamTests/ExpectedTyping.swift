@@ -4,14 +4,21 @@ import Storage
 import TestSupport
 
 /// Who is told that somebody writes, said again without the code that decides it: the other members, but not what somebody
-/// does of two people of whom one has blocked the other, and the same at most once a second.
+/// does of two people of whom one has blocked the other, and the same at most once a second. Of who goes from one state to
+/// another three a second, counted from the first, and always that they have stopped.
 struct ExpectedTyping {
     private struct Key: Hashable {
         var user: UserID
         var conversation: ConversationID
     }
 
-    private var last: [Key: (state: TypingState, at: Timestamp)] = [:]
+    private struct Notices {
+        var state: TypingState
+        /// In the second that began with the first of them, the last one at the end.
+        var times: [Timestamp]
+    }
+
+    private var last: [Key: Notices] = [:]
 
     /// What each user has to receive.
     mutating func received(
@@ -36,9 +43,14 @@ struct ExpectedTyping {
         guard let listeners else { return [:] }
         let (key, now) = (Key(user: user, conversation: id), world.time.now)
         let known = last[key]
-        let isNews = state == known?.state ? now.milliseconds(since: known?.at ?? now) >= 1000 : true
-        guard isNews, state != .stopped || known?.state ?? .stopped != .stopped else { return [:] }
-        last[key] = (state, now)
+        func isWithin(_ time: Timestamp?) -> Bool { time.map { now.milliseconds(since: $0) < 1000 } ?? false }
+        let second = isWithin(known?.times.first) ? known?.times ?? [] : []
+        if state == .stopped {
+            guard known?.state ?? .stopped != .stopped else { return [:] }
+        } else {
+            guard second.count < 3, state != known?.state || !isWithin(known?.times.last) else { return [:] }
+        }
+        last[key] = Notices(state: state, times: second + [now])
         let event = EventSession.ReceivedTyping(conversation: id, user: user.text, state: state.rawValue)
         return Dictionary(uniqueKeysWithValues: listeners.map { ($0, [event]) })
     }
