@@ -7,5 +7,5 @@ package enum DatabaseSchema {
         + messagingStreams + messageParts + search + imports + groupLinks + messageTimes + retention
         + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages + translations
         + vectors + summaries + assistant + phrases + glossaries + forwarded
-        + endedGroups + receivedMarks + streamEpochs + messageTerms + listedConversations
+        + endedGroups + receivedMarks + streamEpochs + messageTerms + listedConversations + withheldVersions
 }

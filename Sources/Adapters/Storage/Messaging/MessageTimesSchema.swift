@@ -31,6 +31,11 @@ extension DatabaseSchema {
             ])
     ]
 
+    /// `conversations.withheld_versions` has the last changes that one of two people sees alone; NULL for none.
+    static let withheldVersions: [Migration] = [
+        Migration(68, "withheld versions", ["ALTER TABLE conversations ADD COLUMN withheld_versions TEXT"])
+    ]
+
     /// `conversations.withheld_timers` has whose messages disappear after another time than `disappear_after`, since they
     /// have set it while being blocked; NULL for nobody.
     static let withheldTimers: [Migration] = [

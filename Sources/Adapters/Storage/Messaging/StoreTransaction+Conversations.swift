@@ -8,7 +8,7 @@ extension StoreTransaction {
     static let conversationColumns = """
         id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds, who_renames,
         version, pins, keep_days, live_call, disappear_after, withheld_timers, intelligence,
-        ended_at
+        ended_at, withheld_versions
         """
     static let memberColumns = """
         user_id, role, state, joined_at, version, at_leaving, invited_by, removed, silent
@@ -66,7 +66,8 @@ extension StoreTransaction {
             UPDATE conversations SET name = ?2, last_number = ?3, last_sent_at = ?4, sequence = ?5, member_count = ?6,
                 who_writes = ?7, who_adds = ?8, who_renames = ?9, version = ?10, counter = COALESCE(?11, counter),
                 activity = COALESCE(?12, activity), pins = ?13, keep_days = ?14, live_call = ?15, disappear_after = ?16,
-                withheld_timers = ?17, intelligence = ?18, ended_at = ?19
+                withheld_timers = ?17, intelligence = ?18, ended_at = ?19,
+                withheld_versions = ?20
             WHERE id = ?1
             """,
             [
@@ -79,6 +80,7 @@ extension StoreTransaction {
                 .text(Self.text(of: conversation.liveCall)),
                 .integer(conversation.disappearAfter), .text(try Self.text(of: conversation.withheldTimers)),
                 .text(conversation.settings.intelligence?.rawValue), .time(conversation.endedAt),
+                .text(try Self.text(of: conversation.withheldVersions)),
             ])
     }
 
@@ -231,6 +233,7 @@ extension StoreTransaction {
         conversation.withheldTimers = try array(try reader.textIfPresent())
         conversation.settings.intelligence = try reader.textIfPresent().flatMap { IntelligenceLevel(rawValue: $0) }
         conversation.endedAt = try reader.timeIfPresent()
+        conversation.withheldVersions = try array(try reader.textIfPresent())
         return conversation
     }
 

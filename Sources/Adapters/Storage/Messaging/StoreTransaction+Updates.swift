@@ -44,16 +44,18 @@ extension StoreTransaction {
         // they are kept out.
         let notified = one.members.values.filter { $0.state != .left || one.spans.contains($0.user) }.map(\.user)
         // What only its author sees moves their own row alone.
-        var moved = Set(notified).union(one.spans).union(one.own).union(one.hiding)
-            .union(
-                isSeen
-                    ? []
-                    : one.messages.values.filter { $0.textVersion == $0.version || $0.isWithheld || $0.isTextWithheld }
-                        .map(\.author)
-            )
-            // A reaction of somebody who is blocked, too.
-            .union(
-                isSeen ? [] : one.notes.filter { note in note.value.contains { one.messages[$0] != nil } }.map(\.key))
+        var moved = Set(notified).union(one.newReaders(of: conversation)).union(one.spans).union(one.own).union(
+            one.hiding
+        )
+        .union(
+            isSeen
+                ? []
+                : one.messages.values.filter { $0.textVersion == $0.version || $0.isWithheld || $0.isTextWithheld }
+                    .map(\.author)
+        )
+        // A reaction of somebody who is blocked, too.
+        .union(
+            isSeen ? [] : one.notes.filter { note in note.value.contains { one.messages[$0] != nil } }.map(\.key))
         if conversation.kind == .group {
             let deleted = one.messages.values.filter { $0.deletedAt != nil && $0.number <= one.lastNumber }
             moved.formUnion(try formerReaders(ofLast: Set(deleted.map(\.number)), in: id))
@@ -178,6 +180,7 @@ extension StoreTransaction {
         if one.unwritten != nil, conversation.version != one.version {
             rows += try self.rows(of: conversation)
         }
+        rows += one.newReaders(of: conversation).map { ConversationRow(conversation, for: $0) }
         for row in one.order {
             switch row {
             case .message(let number):
@@ -197,7 +200,7 @@ extension StoreTransaction {
     private func rows(of conversation: Conversation) throws -> [ConversationRow] {
         let isWithheld =
             conversation.pins.contains { $0.onlyFor != nil } || !conversation.withheldTimers.isEmpty
-            || conversation.liveCall?.onlyFor != nil
+            || conversation.liveCall?.onlyFor != nil || !conversation.withheldVersions.isEmpty
         guard isWithheld else { return [ConversationRow(conversation)] }
         return try members(of: conversation.id, after: nil, limit: 2).map {
             ConversationRow(conversation, for: $0.user)

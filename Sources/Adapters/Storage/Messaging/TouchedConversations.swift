@@ -9,6 +9,7 @@ struct TouchedConversations {
         /// The sequence and the version before the transaction; 0 for one that it made.
         let sequence: Int64
         let version: Int64
+        let withheldVersions: [WithheldVersion]
         let lastNumber: Int64
         private let name: String?
         private let settings: ConversationSettings?
@@ -47,6 +48,7 @@ struct TouchedConversations {
         init(_ conversation: Conversation?) {
             sequence = conversation?.sequence ?? 0
             version = conversation?.version ?? 0
+            withheldVersions = conversation?.withheldVersions ?? []
             lastNumber = conversation?.lastNumber ?? 0
             name = conversation?.name
             settings = conversation?.settings
@@ -63,6 +65,12 @@ struct TouchedConversations {
         func hasNewSettings(_ conversation: Conversation) -> Bool {
             conversation.name != name || conversation.settings != settings
                 || conversation.disappearAfter != disappearAfter
+        }
+
+        /// Who alone sees that the document has changed.
+        func newReaders(of conversation: Conversation) -> [UserID] {
+            guard unwritten != nil, conversation.version == version else { return [] }
+            return conversation.withheldVersions.filter { !withheldVersions.contains($0) }.map(\.user)
         }
 
         enum Row: Hashable {

@@ -120,11 +120,13 @@ extension ConversationCommands {
         // Who has blocked the caller may call meanwhile.
         let isBehind = live.onlyFor != nil && conversation.liveCall.map { $0.onlyFor == nil } ?? false
         if isLive, !isBehind, conversation.liveCall?.id != live.id {
+            let wasSeen = conversation.liveCall.map { $0.onlyFor == nil } ?? false
             conversation.liveCall = live
-            conversation.version = conversation.change()
+            conversation.changeDocument(for: wasSeen ? nil : live.onlyFor)
         } else if !isLive, conversation.liveCall?.id == live.id {
+            let reader = conversation.liveCall?.onlyFor
             conversation.liveCall = nil
-            conversation.version = conversation.change()
+            conversation.changeDocument(for: reader)
         }
         try store.update(conversation)
     }

@@ -30,6 +30,8 @@ package struct Conversation: Hashable, Sendable {
     package var endedAt: Timestamp?
     /// The sequence of the last change of what is above, but for `lastNumber`, `lastSentAt` and `sequence`.
     package var version: Int64
+    /// The last changes that one of two people sees alone, since the other has blocked them.
+    package var withheldVersions: [WithheldVersion] = []
 
     package init(
         id: ConversationID, kind: ConversationKind, name: String? = nil, createdAt: Timestamp, lastNumber: Int64 = 0,
@@ -53,6 +55,26 @@ package struct Conversation: Hashable, Sendable {
         sequence += 1
         return sequence
     }
+
+    /// Counts a change of the document.
+    ///
+    /// - Parameter user: who alone sees it; nil for all.
+    mutating func changeDocument(for user: UserID?) {
+        let sequence = change()
+        guard let user else { return version = sequence }
+        withheldVersions.removeAll { $0.user == user }
+        withheldVersions.append(WithheldVersion(user: user, version: sequence))
+    }
+
+    /// The sequence of the last change that the user sees; of nil, that all see.
+    package func version(for user: UserID?) -> Int64 {
+        max(version, withheldVersions.first { $0.user == user }?.version ?? 0)
+    }
+}
+
+package struct WithheldVersion: Hashable, Sendable, Codable {
+    package let user: UserID
+    package let version: Int64
 }
 
 extension Conversation {

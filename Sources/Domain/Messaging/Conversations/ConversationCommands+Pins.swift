@@ -18,7 +18,7 @@ extension ConversationCommands {
         // Also one that the user alone sees.
         let isWithheld = try message.isWithheld || isWithheld(from: user, found.conversation, in: store)
         found.conversation.pins.insert(PinnedMessage(number, onlyFor: isWithheld ? user : nil), at: 0)
-        found.conversation.version = found.conversation.change()
+        found.conversation.changeDocument(for: isWithheld ? user : nil)
         var notice = Notice(.pinned)
         notice.number = number
         try note(notice, by: user, isWithheld: isWithheld, in: &found.conversation, store: store)
@@ -33,8 +33,9 @@ extension ConversationCommands {
     ) throws -> MemberConversation {
         var found = try get(id, by: user, for: .pin, in: store)
         if found.pins.contains(number) { try found.checkIsOpen(number) }
+        let others = found.conversation.pins.contains { $0.number == number && $0.onlyFor == nil }
         guard found.pins.contains(number), found.conversation.unpin(number, by: user) else { return found }
-        found.conversation.version = found.conversation.change()
+        found.conversation.changeDocument(for: others ? nil : user)
         try store.update(found.conversation)
         found.pins.removeAll { $0 == number }
         return found

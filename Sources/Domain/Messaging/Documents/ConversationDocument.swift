@@ -57,7 +57,7 @@ extension Conversation {
             writer.member("disappearAfter", seconds ?? disappearAfter)
             writer.name("pins")
             writer.array(pins ?? self.pins.filter { $0.onlyFor == nil }.map(\.number)) { $0.write($1) }
-            writer.member("version", version)
+            writer.member("version", version(for: user))
         }
     }
 }

@@ -62,7 +62,9 @@ extension ConversationCommands {
         guard sequence <= conversation.sequence else { return nil }
         var changes = ConversationChanges(rows: [])
         guard sequence < conversation.sequence else { return changes }
-        if conversation.version > sequence { changes.rows.append(.conversation(conversation)) }
+        var shown = conversation
+        shown.version = conversation.version(for: found.member.user)
+        if shown.version > sequence { changes.rows.append(.conversation(shown)) }
         let reader = PageReader(found: found, user: found.member.user, store: store)
         let members = try store.members(of: conversation.id, changedAfter: sequence, limit: limits.changes + 1)
         changes.rows += members.map { .member($0.shown(in: conversation.kind)) }

@@ -82,12 +82,13 @@ extension ConversationCommands {
         guard found.conversation.disappearAfter(for: user) != seconds else { return found }
         // Until then nothing reaches the other one but the messages of the request.
         try checkAccepted(found, "set how long messages stay")
-        if try isWithheld(from: user, found.conversation, in: store) {
+        let isWithheld = try isWithheld(from: user, found.conversation, in: store)
+        if isWithheld {
             found.conversation.withhold(disappearAfter: seconds, for: user)
         } else {
             (found.conversation.disappearAfter, found.conversation.withheldTimers) = (seconds, [])
         }
-        found.conversation.version = found.conversation.change()
+        found.conversation.changeDocument(for: isWithheld ? user : nil)
         var notice = Notice(.disappearing)
         notice.disappearAfter = seconds
         try note(notice, by: user, in: &found.conversation, store: store)
