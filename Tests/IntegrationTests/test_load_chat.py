@@ -70,6 +70,16 @@ def test_pairs_and_groups(server, tmp_path):
     assert found["conversations"] == 8 and found["serverMicrosecondsPerWrite"] > 0
 
 
+def test_what_is_marked_as_read(server, tmp_path):
+    found = run_load(
+        server, tmp_path, 8, "--pairs", "6", "--groups", "2", "--group-size", "4", "--rate", "100", "--duration", "3",
+        "--receipts", "--inbox-listeners", "8", "--reconnects", "5",
+    )  # fmt: skip
+    # Of each user about one a second and conversation with new messages; the rest goes with what is sent.
+    assert found["milliseconds"]["mark"]["count"] > 20
+    assert found["checked"]["unreadCounts"] == 6 * 2 + 2 * 4
+
+
 def test_lost_connections(server, tmp_path):
     """What was not answered is repeated, and listeners resume."""
     found = run_load(

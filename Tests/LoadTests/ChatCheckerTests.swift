@@ -66,6 +66,18 @@ struct ChatCheckerTests {
         #expect((check.messages, check.pagedMessages, check.heldMessages, check.unreadCounts) == (6, 12, 12, 2))
     }
 
+    @Test("a mark that was acknowledged is lost if the inbox has a lower one")
+    func lostMark() {
+        #expect(Self.broken { $0.read[0] = 1 } == [.markLost])
+        let marked = Self.broken { conversation in
+            conversation.read[0] = 6
+            conversation.pages[0].inbox?.readUpTo = 6
+        }
+        #expect(
+            marked == [.wrongUnread, .wrongInbox], "three are still unread in the row, which the listener does not hold"
+        )
+    }
+
     @Test("a message that is in no page is lost")
     func lost() {
         let last = Self.broken { for index in 0..<2 { $0.pages[index].messages.removeLast() } }

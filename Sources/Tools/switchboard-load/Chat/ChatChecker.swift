@@ -41,7 +41,7 @@ struct ChatChecker {
             pagedMessages += pages.messages.count
             check(pages, of: conversation, numbers)
             if pages.user != reference.user { compare(pages, with: reference, name) }
-            checkUnread(pages, name)
+            checkUnread(pages, conversation)
         }
         for listener in conversation.listeners { check(listener, against: reference, conversation) }
         if !history.languages.isEmpty {
@@ -98,8 +98,13 @@ struct ChatChecker {
         report(.differs, "\(name): the pages of users \(pages.user) and \(other.user) differ \(position)")
     }
 
-    private mutating func checkUnread(_ pages: ChatHistory.Pages, _ name: String) {
+    private mutating func checkUnread(_ pages: ChatHistory.Pages, _ conversation: ChatHistory.Conversation) {
         guard let row = pages.inbox else { return }
+        let name = conversation.name
+        if let read = conversation.read[pages.user], row.readUpTo < read {
+            report(
+                .markLost, "\(name): user \(pages.user) has read up to \(read), and the inbox says \(row.readUpTo)")
+        }
         unreadCounts += 1
         let unread = pages.messages.count {
             $0.number > row.readUpTo && $0.author != pages.author && !$0.isDeleted && !$0.isNotice

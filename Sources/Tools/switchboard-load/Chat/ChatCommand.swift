@@ -68,6 +68,13 @@ struct ChatCommand: AsyncParsableCommand {
             """)
     var translate = false
 
+    @Flag(
+        help: """
+            Who listens marks what has arrived as read, as clients do: with what they send, and else once a second. In the end \
+            no acknowledged mark may be lost.
+            """)
+    var receipts = false
+
     @Option(help: "Sessions that lose their connection and resume, a second.")
     var reconnects = 0.0
 
@@ -125,7 +132,7 @@ struct ChatCommand: AsyncParsableCommand {
         let people = try session.people()
         let load = ChatLoad(
             rate: rate, inFlight: inFlight, edits: edits, deletions: deletions, textBytes: textSize,
-            translates: translate, reconnects: reconnects, storm: storm, duration: session.duration,
+            translates: translate, receipts: receipts, reconnects: reconnects, storm: storm, duration: session.duration,
             warmUp: session.warmUp)
         let run = ChatRun(
             target: try TargetServer(session.server), people: people, plan: plan, load: load,

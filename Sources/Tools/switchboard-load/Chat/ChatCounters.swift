@@ -2,7 +2,7 @@ import Histogram
 
 /// What is timed.
 enum ChatStep: Int, CaseIterable, Sendable {
-    case result, received, inInbox, translated, edited, deleted, resumed
+    case result, received, inInbox, translated, edited, deleted, marked, resumed
 
     var name: String {
         switch self {
@@ -12,6 +12,7 @@ enum ChatStep: Int, CaseIterable, Sendable {
         case .translated: "send to translated"
         case .edited: "edit"
         case .deleted: "deletion"
+        case .marked: "mark"
         case .resumed: "resume"
         }
     }

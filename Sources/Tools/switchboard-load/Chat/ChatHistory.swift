@@ -40,6 +40,8 @@ struct ChatHistory: Sendable {
         /// The text's version of the last acknowledged edit of a message.
         var edited: [Int64: Int64] = [:]
         var deleted: Set<Int64> = []
+        /// The number up to which the server has acknowledged that a user has read, by user.
+        var read: [Int: Int64] = [:]
         var pages: [Pages] = []
         var listeners: [Listener] = []
         var readers: [Reader] = []
@@ -57,7 +59,8 @@ struct ChatHistory: Sendable {
 /// What a history violates.
 struct ChatViolation: Hashable, Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
-        case lost, duplicated, notDense, reordered, unexpected, differs, editLost, deletionLost, wrongUnread, wrongInbox
+        case lost, duplicated, notDense, reordered, unexpected, differs, editLost, deletionLost, wrongUnread,
+            wrongInbox, markLost
         case untranslated, translatedTwice, needlessTranslation
         case protocolViolation
     }

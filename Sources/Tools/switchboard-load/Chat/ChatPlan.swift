@@ -74,6 +74,8 @@ struct ChatLoad: Sendable {
     var textBytes = 100
     /// Whether users write in two languages, and each reads in their own.
     var translates = false
+    /// Whether users mark what they have received as read.
+    var receipts = false
     /// Sessions that lose their connection and resume, a second.
     var reconnects = 0.0
     /// Seconds after the measurement has begun when all sessions lose their connection at once.

@@ -192,6 +192,7 @@ extension ChatHistory.Conversation {
         unanswered.formUnion(other.unanswered)
         edited.merge(other.edited) { max($0, $1) }
         deleted.formUnion(other.deleted)
+        read.merge(other.read) { max($0, $1) }
         listeners += other.listeners
         readers += other.readers
     }

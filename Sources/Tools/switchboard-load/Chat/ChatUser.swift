@@ -13,12 +13,15 @@ final class ChatUser: RealtimeConnectionDelegate {
             case message(seat: Int, MessageKey, due: UInt64)
             case edit(seat: Int, number: Int64, due: UInt64)
             case deletion(seat: Int, number: Int64, due: UInt64)
+            case mark(due: UInt64)
         }
 
         var kind: Kind
         var name: StaticString = ""
         /// JSON text.
         var params = ""
+        /// The mark that it raises in a conversation, by its stream.
+        var read: (stream: String, number: Int64)?
     }
 
     /// The server's limits are 64 requests in flight, and 500 messages within a second.
@@ -43,6 +46,9 @@ final class ChatUser: RealtimeConnectionDelegate {
     private(set) var held: [String: HeldConversation] = [:]
     private(set) var translated: [String: HeldTranslations] = [:]
     private(set) var inbox: HeldInbox?
+    /// By stream: the marks that the server has acknowledged, and those that were requested.
+    private(set) var read: [String: Int64] = [:]
+    private var marked: [String: Int64] = [:]
 
     init(_ index: Int, _ person: VirtualUser, target: TargetServer, worker: ChatWorker) {
         self.index = index
@@ -109,6 +115,32 @@ final class ChatUser: RealtimeConnectionDelegate {
 
     func take(translations: [SeenTranslation], of stream: String) { translated[stream]?.take(response: translations) }
 
+    /// What a message of the user marks as read with it; nil for nothing new.
+    func newest(of stream: String) -> Int64? {
+        guard let last = held[stream]?.last, last > marked[stream] ?? 0 else { return nil }
+        marked[stream] = last
+        return last
+    }
+
+    /// Marks everything that has arrived.
+    func mark(due: UInt64) {
+        for stream in held.keys {
+            guard let number = newest(of: stream) else { continue }
+            var request = Request(
+                kind: .mark(due: due), name: "conversations.mark",
+                params: #"{"conversation":"\#(stream.dropFirst("conversation:".count))","read":\#(number),"#
+                    + #""delivered":\#(number)}"#)
+            request.read = (stream, number)
+            enqueue(request)
+        }
+    }
+
+    /// The server has acknowledged a request.
+    func noteRead(_ request: Request) {
+        guard let (stream, number) = request.read else { return }
+        read[stream] = max(read[stream] ?? 0, number)
+    }
+
     /// Loses its connection, as by a change of networks.
     func drop() { connection.close() }
 
@@ -165,7 +197,7 @@ extension ChatUser {
         let repeated = pending.sorted { $0.key < $1.key }.map(\.value).filter {
             switch $0.kind {
             case .hello, .listen: false
-            case .asked, .message, .edit, .deletion: true
+            case .asked, .message, .edit, .deletion, .mark: true
             }
         }
         pending = [:]
@@ -217,7 +249,7 @@ extension ChatUser {
             } else {
                 promise.succeed(message)
             }
-        case .message, .edit, .deletion:
+        case .message, .edit, .deletion, .mark:
             worker.completed(request, frame, by: self)
         }
     }

@@ -32,6 +32,8 @@ final class ChatWorker {
     private var startedAt: UInt64 = 0
     private var begun = 0
     private var reconnected = 0
+    /// How often users have marked what they have, one after the other.
+    private var marks = 0
     private var isMeasuring = false
     private var isWriting = false
     private(set) var isStopped = false
@@ -157,6 +159,7 @@ final class ChatWorker {
         var history = record
         for user in order {
             for (index, id) in ids.enumerated() {
+                history[index].read[user.index] = user.read["conversation:\(id)"]
                 guard let held = user.held["conversation:\(id)"] else { continue }
                 history[index].listeners.append(ChatHistory.Listener(user: user.index, held: held))
                 guard let translated = user.translated["translations:\(id)"] else { continue }
@@ -205,6 +208,14 @@ extension ChatWorker {
                 reconnected += 1
             }
         }
+        if load.receipts {
+            // Each once a second. After a pause, as many as there are.
+            marks = max(marks, Int(seconds * Double(order.count)) - order.count)
+            while Double(marks) < seconds * Double(order.count) {
+                order[marks % order.count].mark(due: now / 1_000)
+                marks += 1
+            }
+        }
         fill(at: now)
     }
 
@@ -245,15 +256,25 @@ extension ChatWorker {
         }
         serial += 1
         let id = ChatClientID(run: run, worker: self.index, serial: serial, due: due)
-        seat.user.enqueue(
-            ChatUser.Request(
-                kind: .message(seat: index, id.key, due: due), name: "messages.send",
-                params: #"{"conversation":"\#(conversation)","clientID":"\#(id.bits.text)","text":"\#(text)"}"#))
+        let stream = "conversation:\(conversation)"
+        let read = load.receipts ? seat.user.newest(of: stream) : nil
+        var request = ChatUser.Request(
+            kind: .message(seat: index, id.key, due: due), name: "messages.send",
+            params: #"{"conversation":"\#(conversation)","clientID":"\#(id.bits.text)","text":"\#(text)""#
+                + (read.map { #","readUpTo":\#($0)}"# } ?? "}"))
+        request.read = read.map { (stream, $0) }
+        seat.user.enqueue(request)
     }
 
     /// A write has its result.
     func completed(_ request: ChatUser.Request, _ frame: ChatFrame, by user: ChatUser) {
         let now = CallsClock.now
+        if frame.error == nil { user.noteRead(request) }
+        if case .mark(let due) = request.kind {
+            if let error = frame.error { return count(error: "\(request.name): \(error)") }
+            if isMeasuring { counters.record(.marked, microseconds: now / 1_000 &- due) }
+            return
+        }
         if frame.error == nil, frame.messages.isEmpty { count(error: "\(request.name): a result without a message") }
         let message = frame.error == nil ? frame.messages.first : nil
         if let error = frame.error { count(error: "\(request.name): \(error)") }
@@ -282,7 +303,7 @@ extension ChatWorker {
                 complete(.deleted, due, at: now)
             }
             free.append(seat)
-        case .hello, .listen, .asked: return
+        case .hello, .listen, .asked, .mark: return
         }
         fill(at: now)
     }
