@@ -53,9 +53,12 @@ import Testing
         }
         try await eventually { started.value == 8 }
         clock.withLock { $0 += .seconds(11) }
-        // Nobody waits: it goes on, however slow.
+        // Nobody waits, though one has asked twice: it goes on, however slow.
         releases[0].continuation.yield()
         try await slow[0].value
+        await #expect(throws: Problem.self) { try await exports.begin(notes[2].id, by: notes[2].user) { _ in } }
+        releases[3].continuation.yield()
+        try await slow[3].value
         let read = Shared(0)
         @Sendable func export() async throws {
             try await exports.begin(notes[8].id, by: notes[8].user) { bytes in read.update { $0 += bytes.count } }
@@ -64,16 +67,18 @@ import Testing
         let whole = read.value
         read.update { $0 = 0 }
         #expect(whole > 150 * 100)
-        // Another one takes the room that was left.
-        let last = AsyncStream.makeStream(of: Void.self)
-        let isHeld = Shared(false)
-        let held = Task {
-            try await exports.begin(notes[0].id, by: notes[0].user) { _ in
-                isHeld.update { $0 = true }
-                for await _ in last.stream { return }
+        // Others take the room that was left.
+        let later = (0..<2).map { _ in AsyncStream.makeStream(of: Void.self) }
+        let begun = Shared(0)
+        let held = zip([notes[0], notes[3]], later).map { note, release in
+            Task {
+                try await exports.begin(note.id, by: note.user) { _ in
+                    begun.update { $0 += 1 }
+                    for await _ in release.stream { return }
+                }
             }
         }
-        try await eventually { isHeld.value }
+        try await eventually { begun.value == 2 }
         let refused = await #expect(throws: Problem.self) { try await export() }
         #expect(refused?.kind == .unavailable && refused?.retryAfter != nil)
         releases[1].continuation.yield()
@@ -82,9 +87,9 @@ import Testing
         try await export()
         #expect(read.value == whole)
         for release in releases { release.continuation.finish() }
-        last.continuation.finish()
+        for release in later { release.continuation.finish() }
         // It has begun just now, so that it is not slow.
-        try await held.value
+        for task in held { try await task.value }
         for task in slow.dropFirst() { _ = await task.result }
     }
 }

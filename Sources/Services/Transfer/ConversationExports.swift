@@ -46,8 +46,9 @@ package final class ConversationExports: Sendable {
         }
     }
 
+    /// Who asks twice is refused, and waits for nobody but themselves.
     private func refused() -> Problem {
-        running.withLock { $0.refusedAt = now() }
+        running.withLock { if $0.users.count >= Self.maxTotal { $0.refusedAt = now() } }
         return Self.tooMany
     }
 
