@@ -73,6 +73,28 @@ import Testing
         #expect(try terms.integer(0) == 2 + 39 * 3 + 660 * 8 && terms.integer(1) == 700)
     }
 
+    @Test("all texts that have changed at once are indexed")
+    func changing() async throws {
+        let id = try await notes()
+        for number in 1...300 { try await send("before \(number)", to: id) }
+        let (_, task) = indexer()
+        try await eventually { try await indexedTo(id) == 300 }
+        let (commands, user) = (commands, user)
+        _ = try await store.write { store in
+            for number: Int64 in 1...300 {
+                _ = try commands.edit(
+                    number, in: id, text: MessageText("after \(number)"), basedOn: nil, by: user, store: store)
+            }
+        }
+        try await eventually {
+            try await store.read { try $0.sql.query("SELECT 1 FROM postings WHERE term = 'after'").count } == 300
+        }
+        #expect(try await store.read { try $0.changedTexts(of: 1...Int64.max, in: id, limit: 1) } == [])
+        #expect(try await store.read { try $0.sql.query("SELECT 1 FROM postings WHERE term = 'before'") }.isEmpty)
+        task.cancel()
+        await task.value
+    }
+
     @Test("an index of another version is made anew, and a damaged row keeps no other conversation from it")
     func upgrading() async throws {
         let id = try await notes()

@@ -155,9 +155,9 @@ package final class SearchIndexer: Service {
                 for batch in step.batches where try !indexer.write(batch, in: store) {
                     again.append(batch.conversation)
                 }
-                for change in step.changes where try !indexer.write(change, in: store) {
-                    again.append(change.conversation)
-                }
+                for change in step.changes { _ = try indexer.write(change, in: store) }
+                // There may be more than one step has, or one of them may have changed once more.
+                again += Set(step.changes.map(\.conversation))
                 for id in step.outdated {
                     _ = try indexer.clear(id, in: store)
                     again.append(id)
