@@ -22,7 +22,8 @@ extension ConversationCommands {
     ) throws -> MemberConversation {
         var found = try get(id, by: user, for: .acceptInvitation, in: store)
         guard found.member.state == .invited else { return found }
-        try checkCount(of: user, in: store)
+        // What was left is counted already.
+        if found.member.conversationAtLeaving == nil { try checkCount(of: user, in: store) }
         found.conversation.memberCount += 1
         found.conversation.version = found.conversation.change()
         try enter(user, found.member.role, .member, found.conversation, in: store)
