@@ -351,8 +351,16 @@ def test_gstreamer_connects_through_two_relays(internet, relay, transports):
             "GStreamer is not installed (apt-get install gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice python3-gi)"
         )
     urls = [f"turn://alice:wonderland@20.0.0.1:3478?transport={transport}" for transport in transports]
+    # What webrtcbin and libnice log is shown if it fails.
+    environment = os.environ | {
+        "GST_DEBUG": "webrtc*:5,rtpsession:1,*:2", "GST_DEBUG_NO_COLOR": "1",
+        "G_MESSAGES_DEBUG": "libnice", "NICE_DEBUG": "nice,turn",
+    }  # fmt: skip
     with internet.network(SYMMETRIC).host.inside():
-        done = subprocess.run([SYSTEM_PYTHON, str(GSTREAMER), *urls], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
+        done = subprocess.run(
+            [SYSTEM_PYTHON, str(GSTREAMER), *urls], capture_output=True, text=True, timeout=60, env=environment
+        )
+    said = f"{done.stdout}\n{done.stderr[:30_000]}\n…\n{done.stderr[30_000:][-10_000:]}\n{relay.log_tail()}"
+    assert done.returncode == 0, said
     for side in json.loads(done.stdout):
-        assert side["packets"] >= 50 and side["kinds"] == ["relay"], side
+        assert side["packets"] >= 50 and side["kinds"] == ["relay"], said
