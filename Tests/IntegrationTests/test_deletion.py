@@ -270,7 +270,7 @@ def test_an_erasure_goes_on_after_kill_9(make_server):
     ann = user(server, sign_up(server, "Zenobia"))
     ben = user(server, sign_up(server, "Benedict"))
     server.stop()
-    count = 6000
+    count = 2000
     people = [(ann.id, "Zenobia Wintergreen"), (ben.id, "Benedict Wintergreen")]
     histories.add_calls(server.data / "switchboard.sqlite", people, count)
     server.start()

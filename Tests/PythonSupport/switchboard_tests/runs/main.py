@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import datetime
 import os
 import pathlib
@@ -45,6 +46,8 @@ LONGEST = {
 }  # fmt: skip
 # A connection has five seconds for its first request: its tests share no thread pool with those that compute.
 ALONE_IN_SWIFT = "^RealtimeTests\\."
+# They wait for servers and connections, so a process of their own runs them beside the others.
+SCENARIOS_IN_SWIFT = "^ScenarioTests\\."
 # Begun all at once, a test waits for the threads of 1,700 others with each step.
 SWIFT_WIDTH = "--experimental-maximum-parallelization-width=8"
 # How many of the slowest cases are listed in the end.
@@ -73,6 +76,9 @@ class Run:
             # The same manifest for every build of the run, so that nothing is planned anew.
             os.environ["DEV_SWITCHBOARD_BENCH"] = "1"
         self.fuzz_build: subprocess.Popen[bytes] | None = None
+        self.python_build: list[subprocess.Popen[bytes]] = []
+        # What Python compiles is kept, also where the environment would not have it: see `begin_python_build`.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
     @property
     def python(self) -> PythonTests:
@@ -81,6 +87,11 @@ class Run:
     @property
     def swift(self) -> SwiftTests:
         return SwiftTests(ROOT / ".build/debug/switchboardPackageTests.xctest", LOG, dict(os.environ))
+
+    @property
+    def swift_scenarios(self) -> SwiftTests:
+        """With a log of its own, whose end tells why it crashed."""
+        return dataclasses.replace(self.swift, log=LOG.with_name("swift-scenarios.log"))
 
     # Steps
 
@@ -138,11 +149,27 @@ class Run:
         with self.timed("swift"):
             outside = [f"--skip=^{name.replace('.', '[.]')}[./]" for name in self.listed.swift_outside_presubmit]
             options = [SWIFT_WIDTH, *(outside if self.is_presubmit else [])]
-            cases = self.swift.run(f"--filter={ALONE_IN_SWIFT}", *options)
-            cases += self.swift.run(f"--skip={ALONE_IN_SWIFT}", *options)
+            with concurrent.futures.ThreadPoolExecutor(1) as beside:
+                scenarios = beside.submit(self.swift_scenarios.run, f"--filter={SCENARIOS_IN_SWIFT}", *options)
+                cases = self.swift.run(f"--filter={ALONE_IN_SWIFT}", *options)
+                cases += self.swift.run(f"--skip={ALONE_IN_SWIFT}", f"--skip={SCENARIOS_IN_SWIFT}", *options)
+            cases += scenarios.result()
             self.ended([case for case in cases if case.outcome is not Outcome.SKIPPED])
 
+    def begin_python_build(self) -> None:
+        """Has pytest compile the tests beside other steps, once: in a clean clone each of its workers would do so."""
+        self.python_build = [
+            subprocess.Popen(
+                [".venv/bin/pytest", "--collect-only", "--quiet", f"Tests/{folder}"],
+                cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            )
+            for folder in ("IntegrationTests", "WebTests", "EndToEndTests")
+        ]  # fmt: skip
+
     def pytest(self, *arguments: str) -> None:
+        # What cannot be compiled fails here.
+        while self.python_build:
+            self.python_build.pop().wait()
         # What is not in the gate may take its time.
         options = ["--tier=gate"] if self.is_presubmit else ["--tier=all", "--timeout=300"]
         self.ended(self.python.run(*options, *arguments))
@@ -216,6 +243,8 @@ class Run:
         wanted = set(self.tiers)
         if "check" in wanted:
             self.check()
+        if wanted & {"integration", "web", "browser"}:
+            self.begin_python_build()
         if wanted & {"swift", "integration", "web", "browser", "long"} and not self.build():
             return
         if "swift" in wanted:
