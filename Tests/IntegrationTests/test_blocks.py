@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from switchboard_tests.audio_files import encode, tone
-from switchboard_tests.conversations import Conversation, direct, messages, sent
+from switchboard_tests.conversations import Conversation, befriend, direct, messages, sent
 from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server, User
@@ -206,6 +206,41 @@ def test_whatever_is_written_looks_the_same(server):
     assert results[0] == results[1]
     reached = {one["text"] for one in messages(ben, direct(ben, blocked)) if "text" in one}
     assert reached == {"before"}
+
+
+def test_what_one_of_two_sees_alone_is_last_for_them_alone(make_server):
+    server = make_server()
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+
+    def last(user: User) -> tuple[int, str]:
+        document = user.get(f"/v1/conversations/{here}").json()["conversation"]
+        [row] = user.get("/v1/inbox").json()["conversations"]
+        assert row["conversation"] == document
+        return document["lastNumber"], document["lastSentAt"]
+
+    def time(user: User, number: int) -> tuple[int, str]:
+        return number, user.get(f"/v1/conversations/{here}/messages/{number}").json()["message"]["sentAt"]
+
+    assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    assert sent(ann, here, "before anything that both see") == 1
+    nothing = ben.get(f"/v1/conversations/{here}").json()["conversation"]
+    assert nothing["lastNumber"] == 0 and "lastSentAt" not in nothing and last(ann) == time(ann, 1)
+    assert sent(ben, here, "both see what the blocker writes") == 2
+    assert last(ann) == last(ben) == time(ann, 2)
+    for number in (3, 4):
+        assert sent(ann, here, "unseen") == number
+        assert last(ann) == time(ann, number) and last(ben) == time(ben, 2)
+    assert ann.request("PUT", f"/v1/blocks/{ben.id}").status_code == 204
+    assert sent(ben, here, "unseen, too") == 5
+    assert last(ann) == time(ann, 4) and last(ben) == time(ben, 5)
+    server.restart()
+    assert last(ann) == time(ann, 4) and last(ben) == time(ben, 5)
+    for user, other in ((ann, ben), (ben, ann)):
+        assert user.request("DELETE", f"/v1/blocks/{other.id}").status_code == 204
+    assert last(ann) == time(ann, 4) and last(ben) == time(ben, 5), "what was written stays unseen"
+    assert sent(ann, here, "seen by both") == 6
+    assert last(ann) == last(ben) == time(ben, 6)
 
 
 @pytest.mark.parametrize("transport", ["rest", "realtime"])

@@ -84,6 +84,7 @@ struct HeldConversation {
             {
                 messages[number] = new
                 last = max(last, number)
+                note(last: new)
             }
             if let new = row["marks"], let user = new["user"]?.string {
                 check(new, after: marks[user])
@@ -94,6 +95,14 @@ struct HeldConversation {
             if let translation = row["translation"] { Self.keep(translation, in: &translations) }
             if let new = row["hints"] { Self.keep(new, in: &hints) }
         }
+    }
+
+    /// The conversation's last message is told by the message alone.
+    private mutating func note(last message: JSONValue) {
+        guard let number = message["number"], number.integer ?? 0 > conversation?["lastNumber"]?.integer ?? 0,
+            let sentAt = message["sentAt"]
+        else { return }
+        conversation = conversation?.replacing("lastNumber", with: number).replacing("lastSentAt", with: sentAt)
     }
 
     private mutating func check(_ new: JSONValue, after old: JSONValue?) {
@@ -149,10 +158,7 @@ extension HeldConversation {
         func compare(_ what: String, _ mine: JSONValue?, _ theirs: JSONValue?) {
             if mine != theirs { found.append("\(what): held \(mine ?? .null), fresh \(theirs ?? .null)") }
         }
-        // Of these, messages tell.
-        compare(
-            "conversation", conversation?.removing("lastNumber", "lastSentAt"),
-            fresh.conversation?.removing("lastNumber", "lastSentAt"))
+        compare("conversation", conversation, fresh.conversation)
         for user in Set(members.keys).union(fresh.members.keys) {
             compare("member", members[user], fresh.members[user])
         }

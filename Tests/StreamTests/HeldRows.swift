@@ -54,12 +54,10 @@ extension HeldInbox {
     }
 
     /// Without what rises with changes that the user does not see: the version of a group tells those who are invited
-    /// nothing, nor the last number of two people somebody who has blocked the other.
+    /// nothing.
     private static func shown(_ row: JSONValue?) -> JSONValue? {
         guard let row, let conversation = row["conversation"] else { return row }
-        if conversation["kind"]?.string == "direct" {
-            return row.replacing("conversation", with: conversation.removing("lastNumber", "lastSentAt"))
-        }
+        if conversation["kind"]?.string == "direct" { return row }
         if row["membership"]?["state"]?.string == "left" {
             return row.replacing("lastMessage", with: row["lastMessage"]?.removing("language"))
         }

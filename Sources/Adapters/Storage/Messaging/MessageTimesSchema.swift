@@ -36,6 +36,12 @@ extension DatabaseSchema {
         Migration(68, "withheld versions", ["ALTER TABLE conversations ADD COLUMN withheld_versions TEXT"])
     ]
 
+    /// `conversations.withheld_end` has what is last for each of two people where their last message is seen by one of them
+    /// alone; NULL where both see it.
+    static let withheldEnds: [Migration] = [
+        Migration(69, "withheld ends", ["ALTER TABLE conversations ADD COLUMN withheld_end TEXT"])
+    ]
+
     /// `conversations.withheld_timers` has whose messages disappear after another time than `disappear_after`, since they
     /// have set it while being blocked; NULL for nobody.
     static let withheldTimers: [Migration] = [

@@ -8,7 +8,7 @@ extension StoreTransaction {
     static let conversationColumns = """
         id, kind, name, created_at, last_number, last_sent_at, sequence, member_count, who_writes, who_adds, who_renames,
         version, pins, keep_days, live_call, disappear_after, withheld_timers, intelligence,
-        ended_at, withheld_versions
+        ended_at, withheld_versions, withheld_end
         """
     static let memberColumns = """
         user_id, role, state, joined_at, version, at_leaving, invited_by, removed, silent
@@ -67,7 +67,7 @@ extension StoreTransaction {
                 who_writes = ?7, who_adds = ?8, who_renames = ?9, version = ?10, counter = COALESCE(?11, counter),
                 activity = COALESCE(?12, activity), pins = ?13, keep_days = ?14, live_call = ?15, disappear_after = ?16,
                 withheld_timers = ?17, intelligence = ?18, ended_at = ?19,
-                withheld_versions = ?20
+                withheld_versions = ?20, withheld_end = ?21
             WHERE id = ?1
             """,
             [
@@ -81,6 +81,7 @@ extension StoreTransaction {
                 .integer(conversation.disappearAfter), .text(try Self.text(of: conversation.withheldTimers)),
                 .text(conversation.settings.intelligence?.rawValue), .time(conversation.endedAt),
                 .text(try Self.text(of: conversation.withheldVersions)),
+                .text(try conversation.withheldEnd.map { try Self.json($0) }),
             ])
     }
 
@@ -234,6 +235,9 @@ extension StoreTransaction {
         conversation.settings.intelligence = try reader.textIfPresent().flatMap { IntelligenceLevel(rawValue: $0) }
         conversation.endedAt = try reader.timeIfPresent()
         conversation.withheldVersions = try array(try reader.textIfPresent())
+        conversation.withheldEnd = try reader.textIfPresent().map {
+            try JSONDecoder().decode(WithheldEnd.self, from: Data($0.utf8))
+        }
         return conversation
     }
 

@@ -201,6 +201,7 @@ extension StoreTransaction {
         let isWithheld =
             conversation.pins.contains { $0.onlyFor != nil } || !conversation.withheldTimers.isEmpty
             || conversation.liveCall?.onlyFor != nil || !conversation.withheldVersions.isEmpty
+            || conversation.withheldEnd != nil
         guard isWithheld else { return [ConversationRow(conversation)] }
         return try members(of: conversation.id, after: nil, limit: 2).map {
             ConversationRow(conversation, for: $0.user)

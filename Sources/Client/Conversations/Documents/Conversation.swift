@@ -25,9 +25,9 @@ public struct Conversation: Codable, Hashable, Sendable, Identifiable {
     public var name: String?
     /// When it was created.
     public var createdAt: Date
-    /// The number of the last message; nil for who is invited to a group, and if there is none.
+    /// The number of the last message that the user sees; nil for who is invited to a group, and if there is none.
     public var lastNumber: Int?
-    /// When the last message was sent.
+    /// When that message was sent.
     public var lastSentAt: Date?
     /// The call that is on, which members may join: see ``Switchboard/call(in:kind:mode:offer:ringFor:other:)``.
     public var liveCall: ConversationCall?

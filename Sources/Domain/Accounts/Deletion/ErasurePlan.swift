@@ -57,7 +57,7 @@ package enum ErasurePlan {
             "conversations", .kept, .never, users: ["pair"],
             others: [
                 "id", "kind", "name", "who_writes", "who_adds", "who_renames", "pins", "live_call", "withheld_timers",
-                "withheld_versions",
+                "withheld_versions", "withheld_end",
                 "intelligence",
             ]),
         // The user has left all groups; others see a deleted user.

@@ -135,13 +135,13 @@ extension ConversationCommands {
         of call: FollowedCall, in conversation: inout Conversation, store: some MessagingStore
     ) throws -> Message? {
         guard let clientID = ClientID(call.record.id.text) else { return nil }
-        conversation.lastNumber += 1
-        conversation.lastSentAt = max(conversation.lastSentAt, store.now)
+        let isWithheld = try isWithheld(from: call.caller, conversation, in: store)
+        conversation.addMessage(by: call.caller, isWithheld: isWithheld, at: max(conversation.lastSentAt, store.now))
         let version = conversation.change()
         var message = Message(
             conversation: conversation.id, number: conversation.lastNumber, clientID: clientID, author: call.caller,
             sentAt: conversation.lastSentAt, kind: .call, text: nil, version: version, textVersion: version,
-            isWithheld: try isWithheld(from: call.caller, conversation, in: store))
+            isWithheld: isWithheld)
         message.call = call.record
         try store.insert(message, digest: [])
         if !call.missed.isEmpty { try noteMissed(call, message, in: store) }

@@ -32,6 +32,8 @@ package struct Conversation: Hashable, Sendable {
     package var version: Int64
     /// The last changes that one of two people sees alone, since the other has blocked them.
     package var withheldVersions: [WithheldVersion] = []
+    /// Where the last message is one that one of two people sees alone; nil where all see it.
+    package var withheldEnd: WithheldEnd?
 
     package init(
         id: ConversationID, kind: ConversationKind, name: String? = nil, createdAt: Timestamp, lastNumber: Int64 = 0,
@@ -66,6 +68,28 @@ package struct Conversation: Hashable, Sendable {
         withheldVersions.append(WithheldVersion(user: user, version: sequence))
     }
 
+    /// Counts a message that is written now: its number and time are those of the conversation then.
+    ///
+    /// - Parameters:
+    ///   - isWithheld: whether its author alone sees it.
+    ///   - time: not before the last one.
+    package mutating func addMessage(by author: UserID, isWithheld: Bool, at time: Timestamp) {
+        let last = LastMessage(number: lastNumber, sentAt: lastSentAt)
+        lastNumber += 1
+        lastSentAt = time
+        guard isWithheld else { return withheldEnd = nil }
+        var end = withheldEnd ?? WithheldEnd(shared: last)
+        end.own.removeAll { $0.author == author }
+        end.own.append(.init(author: author, last: LastMessage(number: lastNumber, sentAt: lastSentAt)))
+        withheldEnd = end
+    }
+
+    /// The last message that the user sees; of nil, the last one.
+    package func last(for user: UserID?) -> LastMessage {
+        guard let user, let withheldEnd else { return LastMessage(number: lastNumber, sentAt: lastSentAt) }
+        return withheldEnd.own.first { $0.author == user }?.last ?? withheldEnd.shared
+    }
+
     /// The sequence of the last change that the user sees; of nil, that all see.
     package func version(for user: UserID?) -> Int64 {
         max(version, withheldVersions.first { $0.user == user }?.version ?? 0)
@@ -75,6 +99,26 @@ package struct Conversation: Hashable, Sendable {
 package struct WithheldVersion: Hashable, Sendable, Codable {
     package let user: UserID
     package let version: Int64
+}
+
+/// The number of a message, 0 for none, and when it was sent.
+package struct LastMessage: Hashable, Sendable, Codable {
+    package let number: Int64
+    package let sentAt: Timestamp
+}
+
+/// The end of a conversation of two people of whom one has blocked the other, or each the other: what is written then is
+/// seen by its author alone, and moves what is last for nobody else.
+package struct WithheldEnd: Hashable, Sendable, Codable {
+    /// What a person has written since the last message that both see.
+    struct Own: Hashable, Sendable, Codable {
+        let author: UserID
+        let last: LastMessage
+    }
+
+    /// What both see.
+    let shared: LastMessage
+    var own: [Own] = []
 }
 
 extension Conversation {

@@ -45,8 +45,9 @@ extension Conversation {
             writer.member("name", name)
             writer.member("createdAt", createdAt)
             if withActivity {
-                writer.member("lastNumber", lastNumber)
-                writer.member("lastSentAt", lastNumber > 0 ? lastSentAt : nil)
+                let last = last(for: user)
+                writer.member("lastNumber", last.number)
+                writer.member("lastSentAt", last.number > 0 ? last.sentAt : nil)
                 if let liveCall, liveCall.isVisible(to: user) { liveCall.write(to: &writer) }
             }
             writer.member("members", Int64(memberCount))

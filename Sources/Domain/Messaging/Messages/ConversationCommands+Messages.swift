@@ -59,8 +59,7 @@ extension ConversationCommands {
         let user = found.member.user
         if let other = checked.accepting { try admit(other, to: &found.conversation, in: store) }
         var conversation = found.conversation
-        conversation.lastNumber += 1
-        conversation.lastSentAt = max(conversation.lastSentAt, store.now)
+        conversation.addMessage(by: user, isWithheld: checked.isWithheld, at: max(conversation.lastSentAt, store.now))
         let version = conversation.change()
         let analysis = checked.text.map { analyzer.analysis(of: $0) }
         var message = Message(

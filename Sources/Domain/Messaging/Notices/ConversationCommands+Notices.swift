@@ -16,14 +16,15 @@ extension ConversationCommands {
         guard conversation.kind == .group || conversation.kind == .direct && conversation.memberCount > 1,
             try isDue(notice, by: author, in: conversation, store)
         else { return }
-        conversation.lastNumber += 1
-        conversation.lastSentAt = max(conversation.lastSentAt, store.now)
+        let isWithheld =
+            try isWithheld || !notice.isByServer && self.isWithheld(from: author, conversation, in: store)
+        conversation.addMessage(by: author, isWithheld: isWithheld, at: max(conversation.lastSentAt, store.now))
         let version = conversation.change()
         var message = Message(
             conversation: conversation.id, number: conversation.lastNumber,
             clientID: noticeID(conversation.id, conversation.lastNumber, store.now), author: author,
             sentAt: conversation.lastSentAt, kind: .notice, text: nil, version: version, textVersion: version,
-            isWithheld: try isWithheld || !notice.isByServer && self.isWithheld(from: author, conversation, in: store))
+            isWithheld: isWithheld)
         message.notice = notice
         message.expiresAt = conversation.disappearAfter(for: author).map { message.sentAt.adding(seconds: $0) }
         try store.insert(message, digest: [])

@@ -56,8 +56,7 @@ extension ImportBatch {
         }
         var notes: [String] = []
         var message = try content(of: record, source, clientID, author, &conversation, &notes)
-        conversation.lastNumber = message.number
-        conversation.lastSentAt = message.sentAt
+        conversation.addMessage(by: message.author, isWithheld: message.isWithheld, at: message.sentAt)
         if let voice = record.voice, message.deletedAt == nil { message.voice = VoiceRecord(voice, sound, &notes) }
         try insert(&message, record, source, digest, &conversation, &notes)
         if let sound { try insert(sound, of: message, record.voice) }

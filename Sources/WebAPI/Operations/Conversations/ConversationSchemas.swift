@@ -175,8 +175,9 @@ enum ConversationSchemas {
         .required("id", .identifier), .required("kind", .choice(ConversationKind.allCases.map(\.rawValue))),
         .optional("name", .text(), "Of a group."), .required("createdAt", .time),
         .optional(
-            "lastNumber", .integer(), "The number of the last message; absent for who is invited to a group."),
-        .optional("lastSentAt", .time, "When the last message was sent."),
+            "lastNumber", .integer(),
+            "The number of the last message that the user sees; absent for who is invited to a group."),
+        .optional("lastSentAt", .time, "When that message was sent."),
         .optional("liveCall", liveCall, "The call that is on: members may join it, invited or not."),
         .required("members", .integer(), "How many are in it."),
         .optional("settings", .named("ConversationSettings"), "Of a group."),
