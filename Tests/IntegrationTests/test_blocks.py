@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from switchboard_tests.audio_files import encode, tone
-from switchboard_tests.conversations import Conversation, befriend, direct, messages, sent
+from switchboard_tests.conversations import Conversation, befriend, direct, group, messages, sent
 from switchboard_tests.endpoint import Endpoint
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server, User
@@ -241,6 +241,27 @@ def test_what_one_of_two_sees_alone_is_last_for_them_alone(make_server):
     assert last(ann) == time(ann, 4) and last(ben) == time(ben, 5), "what was written stays unseen"
     assert sent(ann, here, "seen by both") == 6
     assert last(ann) == last(ben) == time(ben, 6)
+
+
+def test_a_silent_invitation_changes_nothing(server):
+    """Somebody has left a group and blocked one of its members, who invites them again."""
+    ann, ben = befriend(*server.users(2))
+    here = group(ann, [ben])
+    sent(ann, here, "what was")
+    assert ann.request("DELETE", f"/v1/conversations/{here}/members/me").status_code == 204
+    assert ann.request("PUT", f"/v1/blocks/{ben.id}").status_code == 204
+
+    def seen() -> list:
+        return [ann.get(path).json() for path in ("/v1/inbox", f"/v1/conversations/{here}")]
+
+    before = seen()
+    for _ in range(2):
+        assert ben.post(f"/v1/conversations/{here}/members", {"members": [ann.id]}).status_code == 200
+        members = ben.get(f"/v1/conversations/{here}/members").json()["members"]
+        assert [one["state"] for one in members if one["user"] == ann.id] == ["invited"]
+        assert without_counters(seen()) == without_counters(before)
+    [row] = seen()[0]["conversations"]
+    assert row["membership"]["state"] == "left" and row["counter"] == before[0]["conversations"][0]["counter"]
 
 
 @pytest.mark.parametrize("transport", ["rest", "realtime"])

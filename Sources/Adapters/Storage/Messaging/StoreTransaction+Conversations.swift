@@ -174,7 +174,7 @@ extension StoreTransaction {
             [
                 .id(conversation), .id(member.user), .text(member.role.rawValue), .text(member.state.rawValue),
                 .time(member.joinedAt), .integer(member.version),
-                .text(try member.conversationAtLeaving.map { try Self.formerConversation($0) }),
+                .text(try member.conversationAtLeaving.map { try Self.formerConversation($0, of: member) }),
                 .id(member.invitedBy), .integer(member.removedAt ?? 0), .bool(member.isInvitationSilent),
             ])
         touched.save(member, of: conversation)
@@ -250,8 +250,8 @@ extension StoreTransaction {
         }
     }
 
-    static func formerConversation(_ conversation: Conversation) throws -> String {
-        try json(FormerConversation(conversation))
+    static func formerConversation(_ conversation: Conversation, of member: Member? = nil) throws -> String {
+        try json(FormerConversation(conversation, member))
     }
 
     static func member(_ row: SQLRow) throws -> Member {
@@ -262,10 +262,11 @@ extension StoreTransaction {
     static func member(_ reader: inout ColumnReader) throws -> Member {
         var member = Member(
             user: try reader.id(), role: try reader.enumCase(), state: try reader.enumCase(),
-            joinedAt: try reader.time(), version: try reader.integer(),
-            conversationAtLeaving: try reader.textIfPresent().map {
-                try JSONDecoder().decode(FormerConversation.self, from: Data($0.utf8)).conversation()
-            })
+            joinedAt: try reader.time(), version: try reader.integer())
+        let former = try reader.textIfPresent().map {
+            try JSONDecoder().decode(FormerConversation.self, from: Data($0.utf8))
+        }
+        (member.conversationAtLeaving, member.partAtLeaving) = (former?.conversation(), former?.part)
         member.invitedBy = try reader.idIfPresent()
         member.removedAt = Self.removedAt(try reader.integer(), of: member)
         member.isInvitationSilent = try reader.bool()
@@ -292,8 +293,11 @@ private struct FormerConversation: Codable {
     var intelligence: String?
     var disappearAfter: Int64?
     var withheldTimers: [WithheldTimer]?
+    /// The member's part where others see an invitation.
+    var joinedAt: Int64?
+    var memberVersion: Int64?
 
-    init(_ conversation: Conversation) {
+    init(_ conversation: Conversation, _ member: Member?) {
         id = conversation.id
         kind = conversation.kind.rawValue
         name = conversation.name
@@ -311,9 +315,16 @@ private struct FormerConversation: Codable {
         intelligence = conversation.settings.intelligence?.rawValue
         disappearAfter = conversation.disappearAfter
         withheldTimers = conversation.withheldTimers.isEmpty ? nil : conversation.withheldTimers
+        joinedAt = member?.partAtLeaving?.joinedAt.milliseconds
+        memberVersion = member?.partAtLeaving?.version
     }
 
-    func conversation() throws -> Conversation {
+    var part: OwnMembership? {
+        guard let joinedAt, let memberVersion else { return nil }
+        return OwnMembership(joinedAt: Timestamp(milliseconds: joinedAt), version: memberVersion)
+    }
+
+    func conversation() -> Conversation {
         var conversation = Conversation(
             id: id, kind: ConversationKind(rawValue: kind) ?? .group, name: name,
             createdAt: Timestamp(milliseconds: createdAt), lastNumber: lastNumber,

@@ -144,6 +144,8 @@ package struct Member: Hashable, Sendable {
     /// Has left or declined, and was invited again too soon, or has blocked who invited: others see an invitation, of which
     /// this person is not told.
     package var isInvitationSilent = false
+    /// What the member has, where others see an invitation that is silent.
+    package var partAtLeaving: OwnMembership?
 
     package init(
         user: UserID, role: MemberRole, state: MemberState, joinedAt: Timestamp, version: Int64,
@@ -158,7 +160,21 @@ package struct Member: Hashable, Sendable {
     }
 }
 
+/// What of a membership changes with each invitation.
+package struct OwnMembership: Hashable, Sendable {
+    package let joinedAt: Timestamp
+    package let version: Int64
+
+    package init(joinedAt: Timestamp, version: Int64) {
+        self.joinedAt = joinedAt
+        self.version = version
+    }
+}
+
 extension Member {
+    /// As the user has it, who is not told of a silent invitation.
+    package var own: OwnMembership { partAtLeaving ?? OwnMembership(joinedAt: joinedAt, version: version) }
+
     /// As others see them. Whether somebody has declined a request to write, or does not get an invitation, cannot be told
     /// from one that waits.
     package func shown(in kind: ConversationKind) -> Member {

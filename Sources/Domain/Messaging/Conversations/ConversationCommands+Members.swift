@@ -267,6 +267,7 @@ extension ConversationCommands {
                 user: user, role: .member, state: .left, joinedAt: store.now, version: conversation.sequence,
                 conversationAtLeaving: known?.conversationAtLeaving)
             (member.isInvitationSilent, member.removedAt) = (true, known?.removedAt)
+            if known?.conversationAtLeaving != nil { member.partAtLeaving = known?.own }
             return try store.save(member, of: conversation.id)
         }
         var member = Member(
@@ -300,7 +301,7 @@ extension ConversationCommands {
         if wasMember { conversation.memberCount -= 1 }
         conversation.version = conversation.change()
         (member.state, member.role, member.version) = (.left, .member, conversation.sequence)
-        (member.invitedBy, member.isInvitationSilent) = (nil, false)
+        (member.invitedBy, member.isInvitationSilent, member.partAtLeaving) = (nil, false, nil)
         var spans = try store.spans(of: member.user, in: conversation.id)
         spans.leave(after: conversation.lastNumber, sequence: conversation.sequence)
         if wasMember {

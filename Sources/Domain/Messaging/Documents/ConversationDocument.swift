@@ -14,8 +14,8 @@ extension MemberConversation {
         writer.object { writer in
             writer.member("role", member.role.rawValue)
             writer.member("state", member.state.rawValue)
-            writer.member("joinedAt", member.joinedAt)
-            writer.member("version", member.version)
+            writer.member("joinedAt", member.own.joinedAt)
+            writer.member("version", member.own.version)
             writer.name("spans")
             writer.array(access.spans.spans) { writer, span in
                 writer.object { writer in
