@@ -53,6 +53,12 @@ struct StreamProperties {
         print("streams: \(count) sequences of \(Self.length) commands, \(compared.joined(separator: ", "))")
     }
 
+    @Test("what was found once is not found again", arguments: FoundSequence.allCases)
+    func found(sequence: FoundSequence) async throws {
+        let failure = try await Self.failure(of: sequence.commands)
+        #expect(failure?.differences ?? [] == [])
+    }
+
     private static func commands(seed: UInt64) -> [StreamCommand] {
         var random = SeededRandom(seed: seed)
         let (beginning, focus) = (

@@ -119,7 +119,8 @@ extension StoreTransaction {
     private static let maxFormerReaders = 1_000
     private static let maxHidden = 1_000
 
-    /// Those who have left and whose inbox shows one of these messages as the last: a deletion reaches them too.
+    /// Those who have left, invited again or not, and whose inbox shows one of these messages as the last: a deletion reaches
+    /// them too.
     private func formerReaders(ofLast numbers: Set<Int64>, in id: ConversationID) throws -> [UserID] {
         guard let first = numbers.min() else { return [] }
         // For almost all it is the last number of the span: others have hidden that one.
@@ -131,7 +132,7 @@ extension StoreTransaction {
             """
             SELECT s.user_id, s.from_number, s.until_number, \(hidesLast) FROM spans s
             JOIN members m ON m.conversation_id = s.conversation_id AND m.user_id = s.user_id
-            WHERE s.conversation_id = ?1 AND s.until_number >= ?2 AND m.state = 'left' AND (
+            WHERE s.conversation_id = ?1 AND s.until_number >= ?2 AND m.state <> 'member' AND (
                 s.until_number IN \(Placeholders.list(numbers.count, from: 4)) OR \(hidesLast))
             LIMIT ?3
             """,

@@ -1,0 +1,31 @@
+/// Sequences after which something was not what is sent anew, as they were found by chance and shortened.
+enum FoundSequence: CaseIterable {
+    /// The membership of who has left told of the invitation.
+    case invitedByWhomTheyHaveBlocked
+    /// The last message of who has left and is invited again was erased, and their inbox did not move.
+    case invitedAgain
+
+    var commands: [StreamCommand] {
+        switch self {
+        case .invitedByWhomTheyHaveBlocked:
+            [
+                StreamCommand(.befriend, by: 3, of: 0, salt: 3),
+                StreamCommand(.acceptFriend, by: 0, of: 3),
+                StreamCommand(.create, by: 0, of: 1, value: 10, salt: 99),
+                StreamCommand(.block, by: 0, of: 3, in: .notes(0), number: 3, value: 9, salt: 121),
+                StreamCommand(.fill, by: 0, of: 2, number: 5, value: 10, salt: 155),
+                StreamCommand(.leave, by: 0, of: 2, number: 8, value: 11, salt: 161),
+                StreamCommand(.add, by: 3, of: 0, number: 5, value: 8, salt: 197),
+            ]
+        case .invitedAgain:
+            [
+                StreamCommand(.create, by: 0, of: 1, value: 5, salt: 99),
+                StreamCommand(.accept, by: 2, of: 1),
+                StreamCommand(.remove, by: 2, of: 2, number: 3, value: 7, salt: 165),
+                StreamCommand(.pass, by: 2, of: 1, value: 4, salt: 178),
+                StreamCommand(.add, by: 0, of: 2, number: 3, value: 9, salt: 189),
+                StreamCommand(.eraseOld, by: 0, of: 1, number: 3, value: 13, salt: 207),
+            ]
+        }
+    }
+}
