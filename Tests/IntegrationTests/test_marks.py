@@ -25,9 +25,12 @@ def mark(user: User, here: str, **marks: int) -> None:
 
 
 def held(stream: Stream) -> dict[str, dict[str, Any]]:
-    """The marks by user: numbers only rise, and what is shown only grows."""
+    """The marks by user: numbers only rise, and what is shown only grows, or ends."""
     found: dict[str, dict[str, Any]] = {}
     for marks in stream.snapshot["marks"] + [row["marks"] for row in stream.rows if "marks" in row]:
+        if marks.get("shown") == [] and marks["delivered"] == 0:
+            found.pop(marks["user"], None)
+            continue
         known = found.setdefault(marks["user"], dict(marks))
         for name in ("read", "delivered"):
             if name in marks:

@@ -98,6 +98,12 @@ extension InMemoryMessagingStore {
         let found = (parts.marks[conversation]?.values.sorted { $0.user.text < $1.user.text } ?? [])
         return Array(found.filter { $0.user.text > user?.text ?? "" }.prefix(limit))
     }
+    func marksOfMembers(of conversation: ConversationID, limit: Int) throws -> [MemberMarks] {
+        let found = try marks(in: conversation, after: nil, limit: .max).filter {
+            try member($0.user, of: conversation)?.state == .member
+        }
+        return Array(found.prefix(limit))
+    }
     func save(_ marks: MemberMarks, in conversation: ConversationID) {
         parts.marks[conversation, default: [:]][marks.user] = marks
     }

@@ -4,6 +4,8 @@ enum FoundSequence: CaseIterable {
     case invitedByWhomTheyHaveBlocked
     /// The last message of who has left and is invited again was erased, and their inbox did not move.
     case invitedAgain
+    /// Who had turned receipts off on another device kept the marks of others that they held.
+    case receiptsTurnedOffAway
 
     var commands: [StreamCommand] {
         switch self {
@@ -25,6 +27,18 @@ enum FoundSequence: CaseIterable {
                 StreamCommand(.pass, by: 2, of: 1, value: 4, salt: 178),
                 StreamCommand(.add, by: 0, of: 2, number: 3, value: 9, salt: 189),
                 StreamCommand(.eraseOld, by: 0, of: 1, number: 3, value: 13, salt: 207),
+            ]
+        case .receiptsTurnedOffAway:
+            [
+                StreamCommand(.befriend, by: 3, of: 0, salt: 3),
+                StreamCommand(.acceptFriend, by: 0, of: 3),
+                StreamCommand(.create, by: 0, of: 1, value: 10, salt: 99),
+                StreamCommand(.add, by: 0, of: 2),
+                StreamCommand(.accept, by: 2, of: 1),
+                StreamCommand(.reply, by: 3, of: 1, number: 5, value: 3, salt: 112),
+                StreamCommand(.goAway, by: 2, of: 0, number: 3, value: 11, salt: 146),
+                StreamCommand(.receipts, by: 2, of: 0, number: 5, value: 1, salt: 172),
+                StreamCommand(.resume, by: 2, of: 1, in: .direct(1, 2), number: 5, salt: 196),
             ]
         }
     }

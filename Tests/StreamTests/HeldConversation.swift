@@ -87,8 +87,10 @@ struct HeldConversation {
                 note(last: new)
             }
             if let new = row["marks"], let user = new["user"]?.string {
-                check(new, after: marks[user])
-                marks[user] = new
+                // Of somebody whose marks are not shown any more.
+                let isEmpty = new["shown"]?.items.isEmpty ?? false && new["delivered"]?.integer == 0
+                if !isEmpty { check(new, after: marks[user]) }
+                marks[user] = isEmpty ? nil : new
             }
             if let new = row["scheduled"] { scheduled = new }
             if let note = row["own"] { keep(note) }

@@ -89,6 +89,17 @@ def test_snapshots_of_another_epoch_come_in_any_order(run, order):
     assert run(script, one=message(1, 1), two=message(2, 2), order=order) == wanted
 
 
+def test_marks_end_that_are_not_shown_any_more(run):
+    """As who was away learns it, who has turned receipts off on another device."""
+    script = BEGIN + """
+        const before = state.applyMarksSnapshot(open([one]),
+            { marks: [{ user: "ben", shown: [[0, 1]], delivered: 1 }, { user: "cem", shown: [], delivered: 1 }] }, "ann");
+        const { shown, delivered } = state.applyMarks(before, [{ marks: { user: "ben", shown: [], delivered: 0 } }], "ann");
+        return { shown, delivered };
+    """
+    assert run(script, one=message(1, 1)) == {"shown": {"cem": []}, "delivered": {"cem": 1}}
+
+
 def test_what_was_deleted_for_oneself_stays_away(run):
     script = BEGIN + """
         const hidden = state.applyOwn(open([one, two]), [{ number: 1, starred: false, hidden: true, reacted: [] }]);

@@ -64,6 +64,13 @@ extension DatabaseSchema {
             ])
     ]
 
+    /// Those who are in a conversation, however many have left it.
+    static let membersInside: [Migration] = [
+        Migration(
+            70, "members inside",
+            ["CREATE INDEX members_inside ON members (conversation_id, user_id) WHERE state = 'member'"])
+    ]
+
     /// What streams and inboxes resume by.
     ///
     /// `messages.born` is the conversation's sequence when the message was sent: it rises with the number, so that

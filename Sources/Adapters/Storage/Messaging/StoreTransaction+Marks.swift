@@ -25,6 +25,16 @@ extension StoreTransaction {
         ).map { try Self.marks($0) }
     }
 
+    package func marksOfMembers(of conversation: ConversationID, limit: Int) throws -> [MemberMarks] {
+        try sql.query(
+            """
+            SELECT \(Self.markColumns.split(separator: ", ").map { "k.\($0)" }.joined(separator: ", ")) FROM members m
+            JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
+            WHERE m.conversation_id = ?1 AND m.state = 'member' ORDER BY m.user_id LIMIT ?2
+            """, [.id(conversation), .integer(limit)]
+        ).map { try Self.marks($0) }
+    }
+
     package func save(_ marks: MemberMarks, in conversation: ConversationID) throws {
         let before = try self.marks(of: marks.user, in: conversation)?.marks ?? ReadMarks()
         touched.save(

@@ -38,6 +38,10 @@ extension ConversationCommands {
         let rows = try store.ownRows(of: user, in: id, changedAfter: counter, limit: limits.changes + 1)
         guard rows.count <= limits.changes else { return nil }
         var seen = try seenMarks(of: found, in: store)
+        if try !marksView(of: found, in: store).seesMarks {
+            // Who does not see others' marks any more may hold what they have seen: of each comes that nothing is shown.
+            seen.others = try marksOfOthers(found, in: store).map { MemberMarks(user: $0.user) }
+        }
         seen.notes = try rows.map { try own($0, of: user, in: store) }
         return seen
     }

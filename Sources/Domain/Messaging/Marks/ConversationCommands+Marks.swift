@@ -29,11 +29,15 @@ extension ConversationCommands {
         in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> [MemberMarks] {
         let found = try get(id, by: user, for: .listen, in: store)
-        guard found.member.state == .member, found.conversation.memberCount <= limits.markedMembers,
-            try sendsReceipts(user, in: id, store)
-        else { return [] }
-        return try store.marks(in: id, after: nil, limit: .max).filter { other in
-            try other.user != user && store.member(other.user, of: id)?.state == .member
+        guard try sendsReceipts(user, in: id, store) else { return [] }
+        return try marksOfOthers(found, in: store)
+    }
+
+    /// What the others show, whether the member sees it or not.
+    func marksOfOthers(_ found: MemberConversation, in store: some MessagingStore) throws -> [MemberMarks] {
+        guard found.member.state == .member, found.conversation.memberCount <= limits.markedMembers else { return [] }
+        return try store.marksOfMembers(of: found.conversation.id, limit: limits.markedMembers).filter {
+            $0.user != found.member.user
         }.map { other in
             var shown = other
             shown.marks.hideRead()

@@ -54,6 +54,8 @@ package protocol MarkStore {
     func marks(of user: UserID, in conversation: ConversationID) throws -> MemberMarks?
     /// Those of a conversation after `user`, in the order of ids.
     func marks(in conversation: ConversationID, after user: UserID?, limit: Int) throws -> [MemberMarks]
+    /// Of those who are in it, in the same order, however many have left.
+    func marksOfMembers(of conversation: ConversationID, limit: Int) throws -> [MemberMarks]
     /// Inserts or replaces.
     func save(_ marks: MemberMarks, in conversation: ConversationID) throws
     func insert(_ rise: MarkRise, in conversation: ConversationID) throws

@@ -262,7 +262,8 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         .required("delivered", .integer(), "The last message that they have received; 0 if they let nobody see it."),
         .required(
             "shown", .list(.list(.integer())),
-            "What they have read and let others see: numbers after the first up to the second."),
+            "What they have read and let others see: numbers after the first up to the second. Without any, and with 0 in "
+                + "`delivered`, the user does not see it any more."),
     ])
     private static let scheduled = ProtocolValue.object([
         .required(

@@ -104,13 +104,17 @@ export function applyMarksSnapshot(thread, { marks, scheduled }, me) {
     return applyMarks(known, [...marks.map((one) => ({ marks: one })), { scheduled }], me);
 }
 
-/** Rows of the stream `marks:`: of marks the higher numbers count. */
+const without = (users, user) => Object.fromEntries(Object.entries(users).filter(([id]) => id !== user));
+
+/** Rows of the stream `marks:`: of marks the higher numbers count; of whom there are none, the user sees none any more. */
 export function applyMarks(thread, rows, me) {
     let next = thread;
     for (const { marks, own, scheduled } of rows) {
         if (own) next = applyOwn(next, [own]);
         if (scheduled) next = { ...next, scheduled };
         if (marks?.user === me) next = { ...next, read: Math.max(next.read, marks.read ?? 0) };
+        else if (marks && !marks.delivered && marks.shown?.length === 0)
+            next = { ...next, shown: without(next.shown, marks.user), delivered: without(next.delivered, marks.user) };
         else if (marks) {
             const known = next.shown[marks.user] ?? [];
             next = { ...next, shown: { ...next.shown, [marks.user]: shownUpTo(known) > shownUpTo(marks.shown) ? known : marks.shown ?? [] },
