@@ -330,6 +330,33 @@ struct MessageCommandsTests {
         #expect(try page(5 * hour, by: 1) == ([], true, false))
     }
 
+    @Test("a page ends where its texts have so many bytes, and has one message at least")
+    func pageBytes() throws {
+        let chat = Chat(people: 1)
+        let id = try chat.group([])
+        for _ in 1...9 { try chat.send(String(repeating: "long ", count: 120), to: id, by: 0) }
+        var limits = ConversationLimits()
+        /// Of 1,000 bytes each.
+        func page(_ anchor: PageAnchor, _ bytes: Int) throws -> ([Int64], ClosedRange<Int64>?, Bool, Bool) {
+            limits.pageBytes = bytes
+            let commands = ConversationCommands(limits: limits)
+            let page = try commands.page(anchor, of: id, limit: 6, by: chat.people[0], in: chat.store)
+            return (page.messages.map(\.number), page.range, page.hasEarlier, page.hasLater)
+        }
+        for bytes in [1, 1_900] {
+            #expect(try page(.newest, bytes) == ([9], 9...9, true, false))
+            #expect(try page(.before(5), bytes) == ([4], 4...4, true, true))
+            #expect(try page(.after(5), bytes) == ([6], 6...6, true, true))
+            #expect(try page(.around(5), bytes) == ([5], 5...5, true, true))
+        }
+        #expect(try page(.newest, 3_000) == ([7, 8, 9], 7...9, true, false))
+        #expect(try page(.after(0), 3_000) == ([1, 2, 3], 1...3, false, true))
+        #expect(try page(.around(5), 3_000) == ([4, 5, 6], 4...6, true, true))
+        #expect(try page(.around(1), 3_000) == ([1, 2, 3], 1...3, false, true))
+        #expect(try page(.around(9), 10_000) == ([7, 8, 9], 7...9, true, false))
+        #expect(try page(.around(5), 10_000) == ([3, 4, 5, 6, 7, 8], 3...8, true, true))
+    }
+
     @Test("whatever happens, pages from either end have the same messages: those that may be seen")
     func model() throws {
         let seed = freshSeed()

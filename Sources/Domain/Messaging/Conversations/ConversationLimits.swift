@@ -15,8 +15,8 @@ package struct ConversationLimits: Hashable, Sendable {
     /// Messages on a page.
     package var page = 100
 
-    /// Bytes of a page's texts; the page ends where they are reached.
-    package var pageBytes = 1 << 20
+    /// Bytes of a page's texts, of which a session has room for several; the page ends where they are reached.
+    package var pageBytes = 256 << 10
     /// Messages of a snapshot, and their bytes.
     package var window = 50
     package var windowBytes = 256 << 10

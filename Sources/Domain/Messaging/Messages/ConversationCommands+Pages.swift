@@ -43,17 +43,17 @@ extension ConversationCommands {
         let reader = PageReader(found: found, user: found.member.user, store: store, thread: thread)
         let limit = min(limits.page, max(1, limit))
         let last = found.conversation.lastNumber
+        let (earlier, middle): (Int, Int64)
         switch anchor {
-        case .newest: return try reader.page(earlier: limit, upTo: last, later: 0)
-        case .before(let number): return try reader.page(earlier: limit, upTo: min(last, Self.before(number)), later: 0)
-        case .after(let number): return try reader.page(earlier: 0, upTo: max(0, min(last, number)), later: limit)
+        case .newest: (earlier, middle) = (limit, last)
+        case .before(let number): (earlier, middle) = (limit, min(last, Self.before(number)))
+        case .after(let number): (earlier, middle) = (0, max(0, min(last, number)))
         case .from(let time):
-            let before = try lastNumber(before: time, in: found.conversation, store: store)
-            return try reader.page(earlier: 0, upTo: before, later: limit)
-        case .around(let number):
-            let earlier = (limit + 1) / 2
-            return try reader.page(earlier: earlier, upTo: max(0, min(last, number)), later: limit - earlier)
+            (earlier, middle) = (0, try lastNumber(before: time, in: found.conversation, store: store))
+        case .around(let number): (earlier, middle) = ((limit + 1) / 2, max(0, min(last, number)))
         }
+        return try reader.page(earlier: earlier, upTo: middle, later: limit - earlier).bounded(
+            bytes: limits.pageBytes, nearest: middle)
     }
 
     package func message(

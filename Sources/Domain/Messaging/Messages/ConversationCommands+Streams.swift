@@ -89,20 +89,28 @@ extension ConversationCommands {
 }
 
 extension MessagePage {
-    /// The newest of the page's messages with at most so many bytes of text, but at least one.
-    package func bounded(bytes: Int) -> MessagePage {
-        var page = self
-        var size = 0
-        guard
-            let index = messages.indices.reversed().first(where: { index in
-                size += messages[index].size
-                return size > bytes && index < messages.count - 1
-            })
+    /// The page's messages that are nearest to a number, with at most so many bytes, but at least one.
+    package func bounded(bytes: Int, nearest number: Int64 = .max) -> MessagePage {
+        var end = messages.firstIndex { $0.number > number } ?? messages.endIndex
+        var start = end
+        var (size, isLater) = (0, true)
+        while start > 0 || end < messages.count {
+            // On both sides in turn, while there is something on both.
+            isLater = start == 0 || end < messages.count && !isLater
+            size += messages[isLater ? end : start - 1].size
+            guard size <= bytes || start == end else { break }
+            if isLater { end += 1 } else { start -= 1 }
+        }
+        guard end - start < messages.count, let first = messages[start..<end].first?.number,
+            let last = messages[start..<end].last?.number
         else { return self }
-        page.messages = Array(messages[(index + 1)...])
-        page.hasEarlier = true
-        if let range, let first = page.messages.first?.number, first <= range.upperBound {
-            page.range = first...range.upperBound
+        var page = self
+        page.messages = Array(messages[start..<end])
+        if start > 0 { page.hasEarlier = true }
+        if end < messages.count { page.hasLater = true }
+        if let range {
+            let (lower, upper) = (start > 0 ? first : range.lowerBound, end < messages.count ? last : range.upperBound)
+            page.range = lower...max(lower, upper)
         }
         return page
     }

@@ -47,21 +47,20 @@ extension ConversationCommands {
         let limit = min(limits.page, max(1, limit))
         let rows = try store.starred(of: user, after: position, limit: limit + 1)
         var known: [ConversationID: MemberConversation?] = [:]
-        var messages: [SeenMessage] = []
-        for row in rows.prefix(limit) {
+        var (messages, bytes) = ([SeenMessage](), 0)
+        for (index, row) in rows.prefix(limit).enumerated() {
             let found = try known[row.conversation] ?? readable(row.conversation, by: user, in: store)
             known[row.conversation] = .some(found)
             guard let found else { continue }
             let message = try PageReader(found: found, user: user, store: store).message(row.number)
-            if let message, message.deletedAt == nil { messages.append(message) }
+            guard let message, message.deletedAt == nil else { continue }
+            bytes += message.size
+            if bytes > limits.pageBytes, index > 0, !messages.isEmpty {
+                return (messages, StarredPosition(rows[index - 1]))
+            }
+            messages.append(message)
         }
-        guard rows.count > limit, let last = rows.dropLast().last, let starredAt = last.starredAt else {
-            return (messages, nil)
-        }
-        return (
-            messages,
-            StarredPosition(starredAt: starredAt, conversation: last.conversation, number: last.number)
-        )
+        return (messages, rows.count > limit ? StarredPosition(rows[limit - 1]) : nil)
     }
 
     /// Hides everything that is there from the user alone, for ever. Whoever has left the group does not see it any more.

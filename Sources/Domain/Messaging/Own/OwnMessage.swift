@@ -48,6 +48,12 @@ package struct StarredPosition: Hashable, Sendable {
         self.conversation = conversation
         self.number = number
     }
+
+    /// Nil of a row that has no star.
+    init?(_ row: OwnRow) {
+        guard let starredAt = row.starredAt else { return nil }
+        self.init(starredAt: starredAt, conversation: row.conversation, number: row.number)
+    }
 }
 
 /// The storage of what is a reader's own.

@@ -90,7 +90,8 @@ enum ConversationSchemas {
             .object([
                 .required("edits", .list(.named("MessageEdit"))),
                 .optional(
-                    "nextCursor", .text(), "Of the next page; absent on the last one, which has at most 1 MiB of texts."
+                    "nextCursor", .text(),
+                    "Of the next page; absent on the last one. A page has at most 256 KiB of texts."
                 ),
             ])
         ),

@@ -119,7 +119,10 @@ enum MessageOperations {
         .query("after", .integer(0...Int64.max), "Those after this number."),
         .query("around", .integer(1...Int64.max), "Half of them at this number and before it, half after it."),
         .query("from", .time, "Those that were sent at this time or later."),
-        .query("limit", .integer(1...100), "How many at most; the default is 50."),
+        .query(
+            "limit", .integer(1...100),
+            "How many at most; the default is 50. A page has at most 256 KiB of texts, or one message: `hasEarlier` and "
+                + "`hasLater` say what is left."),
     ]
 
     static func page(
