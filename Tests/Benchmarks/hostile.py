@@ -89,7 +89,7 @@ def load(options, server: Server, name: str, *arguments: str) -> tuple[subproces
 
 def hostile(options, server: Server, kind: str) -> subprocess.Popen:
     """Starts the hostile process, with users: most attacks need one, a call needs two."""
-    people = [{"id": one.id, "token": one.token} for one in server.users(20)]
+    people = [{"id": one.id, "token": one.token} for one in server.users(40)]
     target = {
         "port": server.port, "relay": server.relay_port, "media": server.settings["gateway"]["port"], "people": people,
         "seconds": options.seconds, "only": options.attack,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 import random
 import string
 from collections.abc import Awaitable, Callable
@@ -95,6 +96,73 @@ async def edits(target: Target) -> None:
     await flood(target, "edits", work)
 
 
+async def rewrites(target: Target) -> None:
+    """Long texts that are written anew as often as it goes, and deleted with their former ones."""
+    endpoint, conversation = await member(target)
+    texts = ["".join(random.choices(string.ascii_lowercase + " ", k=32_000)) for _ in range(4)]
+
+    async def work() -> None:
+        made = await endpoint.ask(
+            "messages.send", conversation=conversation, clientID=client_id(), text=random.choice(texts))
+        message = made["message"]
+        number, version = message["number"], message["textVersion"]
+        for _ in range(20):
+            edited = await endpoint.ask(
+                "messages.edit", conversation=conversation, number=number, text=random.choice(texts),
+                textVersion=version)
+            version = edited["message"]["textVersion"]
+            target.did["texts written anew"] += 1
+        await endpoint.ask("messages.delete", conversation=conversation, number=number, **{"for": "all"})
+
+    await flood(target, "rewrites", work, 50)
+
+
+async def former_texts(target: Target) -> None:
+    """Pages of the former texts of a message that has as many as it may."""
+    endpoint, conversation = await member(target)
+    version = 0
+    for index in range(100):
+        try:
+            found = await endpoint.ask(
+                "messages.edit", conversation=conversation, number=1, text=f"{index} " + "word " * 3_000,
+                textVersion=version)
+            version = found["message"]["textVersion"]
+        except RequestError as refused:
+            if refused.type != "conflict":
+                break
+            found = await endpoint.ask("messages.get", conversation=conversation, number=1)
+            version = found["message"]["textVersion"]
+
+    async def work() -> None:
+        await endpoint.ask("messages.edits", conversation=conversation, number=1)
+
+    await flood(target, "pages of former texts", work, 200)
+
+
+async def small_bodies(target: Target) -> None:
+    """Drafts and edits of just as much as counts as one request."""
+    endpoint, conversation = await member(target)
+    revision, version = 0, 0
+
+    async def work() -> None:
+        nonlocal revision, version
+        revision += 1
+        draft = {"text": "x" * 3_000, "revision": revision}
+        await endpoint.ask("members.updateMe", conversation=conversation, draft=draft)
+        target.did["drafts"] += 1
+        try:
+            found = await endpoint.ask(
+                "messages.edit", conversation=conversation, number=1, text=client_id() * 80, textVersion=version)
+            version = found["message"]["textVersion"]
+        except RequestError as refused:
+            if refused.type == "conflict":
+                found = await endpoint.ask("messages.get", conversation=conversation, number=1)
+                version = found["message"]["textVersion"]
+            raise
+
+    await flood(target, "small bodies", work, 200)
+
+
 async def reactions(target: Target) -> None:
     endpoint, conversation = await member(target)
 
@@ -121,6 +189,56 @@ async def typing(target: Target) -> None:
         await endpoint.ask("typing.note", conversation=conversation)
 
     await flood(target, "typing", work)
+
+
+async def typing_in_turn(target: Target) -> None:
+    """Typing and recording in turn, each of which is another state."""
+    endpoint, reader, conversation = await readers(target)
+    await reader.listen(f"typing:{conversation}")
+    states = itertools.cycle(["typing", "recording", "stopped"])
+
+    async def work() -> None:
+        await endpoint.ask("typing.note", conversation=conversation, state=next(states))
+
+    # As many frames as a session may send.
+    await flood(target, "typing in turn", work, 400)
+
+
+async def invitations(target: Target) -> None:
+    """Groups to which a stranger is invited, without end."""
+    endpoint, _ = await member(target)
+    other = target.people.pop()["id"]
+
+    async def work() -> None:
+        await endpoint.ask(
+            "conversations.create", clientID=client_id(), kind="group", members=[other], name="Hostile")
+
+    await flood(target, "invitations", work, 100)
+
+
+async def slow_exports(target: Target) -> None:
+    """Exports of a long conversation that are read a little at a time, to hold what is there for them."""
+    endpoint, conversation = await member(target)
+    for _ in range(100):
+        try:
+            await endpoint.ask("messages.send", conversation=conversation, clientID=client_id(), text="x" * 30_000)
+        except RequestError:
+            break
+
+    async def work() -> None:
+        reader, writer = await target.connect()
+        try:
+            writer.write(
+                f"GET /v1/conversations/{conversation}/export HTTP/1.1\r\nHost: switchboard\r\n"
+                f"Authorization: Bearer {endpoint.token}\r\n\r\n".encode())
+            line = await asyncio.wait_for(reader.readline(), 20)
+            target.did[f"exports: {line.decode().strip()}"] += 1
+            while target.left > 0 and await asyncio.wait_for(reader.read(1_000), 20):
+                await asyncio.sleep(0.25)
+        finally:
+            writer.close()
+
+    await asyncio.gather(*(target.paced(1, work) for _ in range(16)))
 
 
 async def listens(target: Target) -> None:
@@ -168,6 +286,23 @@ async def search_words(target: Target) -> None:
         await endpoint.ask("messages.search", query=" ".join(words[: random.randint(1, 8)]), limit=50)
 
     await flood(target, "search words", work, 200)
+
+
+async def search_phrases(target: Target) -> None:
+    """One word again and again in one message, and phrases of it, the most relevant first."""
+    endpoint, conversation = await member(target)
+    for _ in range(50):
+        try:
+            await endpoint.ask(
+                "messages.send", conversation=conversation, clientID=client_id(), text="ab ac " * 5_000)
+        except RequestError:
+            break
+
+    async def work() -> None:
+        query = random.choice(['"ab ac" ' * 8, '"ab ac ab" "ac ab ac" "ab ac ab ac"', '"ab ab" "ac ac"']).strip()
+        await endpoint.ask("messages.search", query=query, order="relevance", limit=50)
+
+    await flood(target, "search phrases", work, 200)
 
 
 # As much as a text may be that is looked at: idioms, abbreviations and capitals alone, and forms of address.
@@ -312,6 +447,7 @@ async def questions(target: Target) -> None:
 
 
 ATTACKS = [
-    sends, long_sends, marked_sends, edits, reactions, marks, typing, listens, groups, search_words, hints, drafts,
+    sends, long_sends, marked_sends, edits, rewrites, former_texts, small_bodies, reactions, marks, typing,
+    typing_in_turn, listens, groups, invitations, slow_exports, search_words, search_phrases, hints, drafts,
     replies, summaries, search_meaning, languages, glossaries, questions,
 ]
