@@ -4,6 +4,7 @@ package import Model
 // The rows of marks, and of when they rose.
 extension StoreTransaction {
     private static let markColumns = "user_id, read, delivered, shown, counter, received"
+    private static let joinedMarkColumns = "k.user_id, k.read, k.delivered, k.shown, k.counter, k.received"
 
     package func sendsReceipts(_ user: UserID) throws -> Bool {
         try sql.first("SELECT receipts FROM users WHERE id = ?1", [.id(user)])?.bool(0) ?? false
@@ -28,7 +29,7 @@ extension StoreTransaction {
     package func marksOfMembers(of conversation: ConversationID, limit: Int) throws -> [MemberMarks] {
         try sql.query(
             """
-            SELECT \(Self.markColumns.split(separator: ", ").map { "k.\($0)" }.joined(separator: ", ")) FROM members m
+            SELECT \(Self.joinedMarkColumns) FROM members m
             JOIN marks k ON k.conversation_id = m.conversation_id AND k.user_id = m.user_id
             WHERE m.conversation_id = ?1 AND m.state = 'member' ORDER BY m.user_id LIMIT ?2
             """, [.id(conversation), .integer(limit)]
