@@ -34,7 +34,12 @@ async def member(target: Target) -> tuple[Endpoint, str]:
     return endpoint, conversation
 
 
-async def flood(target: Target, name: str, work: Callable[[], Awaitable[Any]], per_second: float = PER_SECOND) -> None:
+async def flood(
+    target: Target, name: str, work: Callable[[], Awaitable[Any]], per_second: float = PER_SECOND,
+    workers: int = WORKERS,
+) -> None:  # fmt: skip
+    """With one worker where many at once would get in each other's way."""
+
     async def one() -> None:
         try:
             await work()
@@ -42,7 +47,7 @@ async def flood(target: Target, name: str, work: Callable[[], Awaitable[Any]], p
         except RequestError as refused:
             target.did[f"{name}: {refused.type}"] += 1
 
-    await asyncio.gather(*(target.paced(per_second / WORKERS, one) for _ in range(WORKERS)))
+    await asyncio.gather(*(target.paced(per_second / workers, one) for _ in range(workers)))
 
 
 async def sends(target: Target) -> None:
@@ -77,61 +82,65 @@ async def marked_sends(target: Target) -> None:
     await flood(target, "marked sends", work, 50)
 
 
-async def edits(target: Target) -> None:
-    endpoint, conversation = await member(target)
-    version = 0
+class Edited:
+    """A message that is edited again and again, each time as it was last known."""
 
-    async def work() -> None:
-        nonlocal version
+    def __init__(self, endpoint: Endpoint, conversation: str):
+        self.endpoint, self.named = endpoint, {"conversation": conversation, "number": 1}
+        self.version = self.count = 0
+
+    async def edit(self, text: str) -> None:
+        # A message has a hundred versions at most: with these it is deleted, and another one takes its place.
+        if self.count >= 90:
+            await self.endpoint.ask("messages.delete", **self.named, **{"for": "all"})
+            sent = await self.endpoint.ask(
+                "messages.send", conversation=self.named["conversation"], clientID=client_id(), text="again")
+            self.named["number"], self.version = (sent["message"][name] for name in ("number", "textVersion"))
+            self.count = 0
         try:
-            found = await endpoint.ask(
-                "messages.edit", conversation=conversation, number=1, text="edit " + client_id(), textVersion=version)
-            version = found["message"]["textVersion"]
+            found = await self.endpoint.ask("messages.edit", **self.named, text=text, textVersion=self.version)
         except RequestError as refused:
             if refused.type == "conflict":
-                found = await endpoint.ask("messages.get", conversation=conversation, number=1)
-                version = found["message"]["textVersion"]
+                found = await self.endpoint.ask("messages.get", **self.named)
+                self.version = found["message"]["textVersion"]
             raise
+        self.version = found["message"]["textVersion"]
+        self.count += 1
+
+
+async def edits(target: Target) -> None:
+    endpoint, conversation = await member(target)
+    edited = Edited(endpoint, conversation)
+
+    async def work() -> None:
+        await edited.edit("edit " + client_id())
 
     await flood(target, "edits", work)
 
 
 async def rewrites(target: Target) -> None:
-    """Long texts that are written anew as often as it goes, and deleted with their former ones."""
+    """A long text that is written anew as often as it goes."""
     endpoint, conversation = await member(target)
     texts = ["".join(random.choices(string.ascii_lowercase + " ", k=32_000)) for _ in range(4)]
+    edited = Edited(endpoint, conversation)
 
     async def work() -> None:
-        made = await endpoint.ask(
-            "messages.send", conversation=conversation, clientID=client_id(), text=random.choice(texts))
-        message = made["message"]
-        number, version = message["number"], message["textVersion"]
-        for _ in range(20):
-            edited = await endpoint.ask(
-                "messages.edit", conversation=conversation, number=number, text=random.choice(texts),
-                textVersion=version)
-            version = edited["message"]["textVersion"]
-            target.did["texts written anew"] += 1
-        await endpoint.ask("messages.delete", conversation=conversation, number=number, **{"for": "all"})
+        await edited.edit(random.choice(texts))
 
-    await flood(target, "rewrites", work, 50)
+    await flood(target, "texts written anew", work, 50, workers=1)
 
 
 async def former_texts(target: Target) -> None:
-    """Pages of the former texts of a message that has as many as it may."""
+    """Pages of the former texts of a message that has as many as its author could write at once."""
     endpoint, conversation = await member(target)
-    version = 0
-    for index in range(100):
+    edited = Edited(endpoint, conversation)
+    for index in range(90):
         try:
-            found = await endpoint.ask(
-                "messages.edit", conversation=conversation, number=1, text=f"{index} " + "word " * 3_000,
-                textVersion=version)
-            version = found["message"]["textVersion"]
+            await edited.edit(f"{index} " + "word " * 3_000)
+            target.did["former texts"] += 1
         except RequestError as refused:
             if refused.type != "conflict":
                 break
-            found = await endpoint.ask("messages.get", conversation=conversation, number=1)
-            version = found["message"]["textVersion"]
 
     async def work() -> None:
         await endpoint.ask("messages.edits", conversation=conversation, number=1)
@@ -142,25 +151,17 @@ async def former_texts(target: Target) -> None:
 async def small_bodies(target: Target) -> None:
     """Drafts and edits of just as much as counts as one request."""
     endpoint, conversation = await member(target)
-    revision, version = 0, 0
+    edited, revision = Edited(endpoint, conversation), 0
 
     async def work() -> None:
-        nonlocal revision, version
+        nonlocal revision
         revision += 1
         draft = {"text": "x" * 3_000, "revision": revision}
         await endpoint.ask("members.updateMe", conversation=conversation, draft=draft)
         target.did["drafts"] += 1
-        try:
-            found = await endpoint.ask(
-                "messages.edit", conversation=conversation, number=1, text=client_id() * 80, textVersion=version)
-            version = found["message"]["textVersion"]
-        except RequestError as refused:
-            if refused.type == "conflict":
-                found = await endpoint.ask("messages.get", conversation=conversation, number=1)
-                version = found["message"]["textVersion"]
-            raise
+        await edited.edit(client_id() * 80)
 
-    await flood(target, "small bodies", work, 200)
+    await flood(target, "small bodies", work, 100, workers=1)
 
 
 async def reactions(target: Target) -> None:
