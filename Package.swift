@@ -362,7 +362,7 @@ let package = Package(
             "RealtimeTests",
             [
                 "TestSupport", "Realtime", "Bus", "Model", "Wire", nioCore, nioPosix, nioEmbedded, nioHTTP1,
-                hummingbirdServer, httpTypes, logging,
+                hummingbirdServer, httpTypes, nioHTTPTypes, nioHTTPTypesHTTP1, logging,
             ]),
 
         // C shims: a module map and a header, nothing else.

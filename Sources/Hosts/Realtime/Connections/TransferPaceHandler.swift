@@ -20,7 +20,7 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var check: Scheduled<Void>?
 
     private var isReceivingBody = false
-    /// The value when the window began.
+    /// One body since the window began.
     private var wasReceivingBody = false
     /// The server has requested a read that is not complete.
     private var isReadRequested = false
@@ -31,7 +31,7 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var written = 0
     private var takenBefore = 0
-    /// Bytes waited for the client when the window began.
+    /// Bytes have waited for the client since the window began.
     private var wasSending = false
 
     init(_ pace: TransferPace) {
@@ -53,7 +53,9 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             isReceivingBody = true
             startWindow(context)
         case .body(let bytes): received &+= bytes.readableBytes
-        case .end: isReceivingBody = false
+        case .end:
+            isReceivingBody = false
+            wasReceivingBody = false
         }
         context.fireChannelRead(data)
     }
@@ -78,6 +80,7 @@ final class TransferPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .body(let bytes) = unwrapOutboundIn(data) { written &+= bytes.readableBytes }
         // Before the write: bytes that wait from now on count from the next window on.
+        if wasSending, waitingBytes(context) == 0 { wasSending = false }
         startWindow(context)
         context.write(data, promise: promise)
     }
