@@ -6,6 +6,8 @@ enum FoundSequence: CaseIterable {
     case invitedAgain
     /// Who had turned receipts off on another device kept the marks of others that they held.
     case receiptsTurnedOffAway
+    /// An answer to who has left rests on a text of then, and they have deleted the conversation for themselves.
+    case askedAndDeletedForOneself
 
     var commands: [StreamCommand] {
         switch self {
@@ -39,6 +41,19 @@ enum FoundSequence: CaseIterable {
                 StreamCommand(.goAway, by: 2, of: 0, number: 3, value: 11, salt: 146),
                 StreamCommand(.receipts, by: 2, of: 0, number: 5, value: 1, salt: 172),
                 StreamCommand(.resume, by: 2, of: 1, in: .direct(1, 2), number: 5, salt: 196),
+            ]
+        case .askedAndDeletedForOneself:
+            [
+                StreamCommand(.create, by: 0, of: 1, value: 3, salt: 99),
+                StreamCommand(.add, by: 0, of: 2),
+                StreamCommand(.accept, by: 2, of: 1),
+                StreamCommand(.add, by: 0, of: 3),
+                StreamCommand(.accept, by: 3, of: 1),
+                StreamCommand(.fill, by: 0, of: 1, salt: 90),
+                StreamCommand(.remove, by: 0, of: 3, number: 6, value: 13, salt: 127),
+                StreamCommand(.edit, by: 1, of: 1, number: 3, value: 1, salt: 154),
+                StreamCommand(.ask, by: 3, of: 2, number: 3, value: 7, salt: 173),
+                StreamCommand(.deleteForOneself, by: 3, of: 0, number: 1, value: 10, salt: 192),
             ]
         }
     }

@@ -126,11 +126,11 @@ struct StoredDerivations {
         guard isAllowed else { return false }
         if let text = known.texts[reference.of] { return text == reference.words }
         guard let user else { return false }
-        let spans = try store.spans(of: user, in: reference.conversation)
-        guard let until = spans.span(of: reference.number)?.untilSequence, known.message.textVersion > until else {
-            return false
-        }
-        return try store.edits(of: reference.number, in: reference.conversation)
-            .last { $0.textVersion <= until && !$0.isWithheld }?.textVersion == reference.of
+        let former = try store.edits(of: reference.number, in: reference.conversation).filter { !$0.isWithheld }
+        let span = try store.spans(of: user, in: reference.conversation).span(of: reference.number)
+        // Who has cleared the conversation since reads nothing that rests on it: it ends with the message's next text.
+        guard let span else { return former.contains { $0.textVersion == reference.of } }
+        guard let until = span.untilSequence, known.message.textVersion > until else { return false }
+        return former.last { $0.textVersion <= until }?.textVersion == reference.of
     }
 }
