@@ -10,7 +10,9 @@ import pytest
 from switchboard_tests.conversations import befriend, create, direct, group, inbox, members_of, send, texts
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id, listening
 from switchboard_tests.metrics import metric
+from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import Server
+from switchboard_tests.transports import hello
 
 
 @pytest.fixture(scope="module")
@@ -433,6 +435,26 @@ def test_the_pages_of_former_texts(server):
     assert [len(page) for page in pages(4)] == [4, 4, 4, 4, 4, 4, 4, 2]
     wrong = ben.get(f"{path}/edits?cursor=x")
     assert wrong.status_code == 400 and wrong.json()["field"] == "cursor"
+
+
+def test_who_asks_for_many_large_pages_and_reads_slowly_gets_them_all(server):
+    ann, ben = befriend(*server.users(2))
+    here = direct(ann, ben)
+    for _ in range(4):
+        send(ann, here, "x" * 60_000)
+    with RawSocket(server.port, receive_buffer=4096) as client:
+        client.send({"id": 1, "hello": hello(ben)})
+        client.response(1)
+        asked = range(2, 42)
+        for id in asked:
+            client.send({"id": id, "request": "messages.list", "params": {"conversation": here}})
+        waiting = set(asked)
+        while waiting:
+            message = client.message()
+            assert "bye" not in message, (message, waiting)
+            if "id" in message:
+                assert len(message["result"]["messages"]) == 4
+                waiting.remove(message["id"])
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,8 @@ extension FakeServices: RequestHandler {
         default: return .problem(.invalid("request", "There is no request of this name."))
         }
     }
+
+    func isPage(_ name: String) -> Bool { false }
 }
 
 extension FakeServices: SessionObserver {

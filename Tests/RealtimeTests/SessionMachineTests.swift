@@ -17,7 +17,8 @@ struct LiveSession: ~Copyable {
         admitListen: @escaping @Sendable (Principal) -> Problem? = { _ in nil }
     ) {
         machine = SessionMachine(
-            session: identifier(9), rules: SessionRules(limits: limits), at: now, admitListen: admitListen)
+            session: identifier(9), rules: SessionRules(limits: limits), at: now, admitListen: admitListen,
+            isPage: { $0 == "page" })
         machine.receive(.hello(1, Hello(token: "t")), at: now, into: &actions)
         let admission = Admission(
             principal: Principal(user: alice), grant: EndpointGrant(endpoint: identifier(5)), expires: now + tokenLives)
@@ -42,6 +43,24 @@ struct LiveSession: ~Copyable {
     /// The tickets of reads that nobody needs, since the last look.
     var cancelled: [UInt32] {
         actions.compactMap { if case .cancelRead(let ticket) = $0 { ticket } else { nil } }
+    }
+
+    /// The ids of requests that are to be handled, since the last look.
+    mutating func handled() -> [Int64] {
+        defer { actions = [] }
+        return actions.compactMap { if case .handle(let id, _, _) = $0 { id } else { nil } }
+    }
+
+    mutating func request(_ name: String, _ ids: ClosedRange<Int64>) {
+        for id in ids {
+            now = now + .milliseconds(10)
+            machine.receive(.request(id, name: name, params: []), at: now, into: &actions)
+        }
+    }
+
+    mutating func answer(_ id: Int64, bytes: Int) {
+        machine.handled(
+            id, .result(Array(repeating: 0x31, count: bytes), positions: [:]), at: now, into: &actions)
     }
 
     /// The last question to the store.
@@ -505,6 +524,32 @@ struct SessionAttachmentTests {
         guard case .unsubscribe(call) = session.actions.last else { return #expect(Bool(false)) }
         #expect(session.sent().count == 2)
         #expect(session.machine.listens.isEmpty)
+    }
+
+    @Test("pages are read two at a time, and none while the client does not read: asking for many ends no session")
+    func pages() {
+        var session = LiveSession()
+        session.request("page", 1...60)
+        session.request("other", 61...64)
+        #expect(session.handled() == [1, 2, 61, 62, 63, 64])
+        session.request("page", 65...65)
+        #expect(session.sent().first?.hasPrefix(#"{"id":65,"error":{"type":"rate_limited""#) == true)
+        session.answer(2, bytes: 300_000)
+        #expect(session.handled() == [3])
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for id: Int64 in [1, 3] { session.answer(id, bytes: 1_500_000) }
+        #expect(session.bye == nil)
+        #expect(session.handled() == [])
+        // What waits is sent page by page.
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        #expect(session.handled() == [])
+        session.machine.setTransportWritable(true, at: session.now, into: &session.actions)
+        #expect(session.handled() == [4, 5])
+        session.machine.setTransportWritable(false, at: session.now, into: &session.actions)
+        for id: Int64 in [61, 62] { session.answer(id, bytes: 500_000) }
+        #expect(session.bye == nil)
+        session.answer(63, bytes: 500_000)
+        #expect(session.bye == .slow)
     }
 
     @Test("a removed participant gets a reset, nothing more, and no delayed results")

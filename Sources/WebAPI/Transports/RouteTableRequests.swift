@@ -5,7 +5,15 @@ package import Realtime
 package struct RouteTableRequests: RequestHandler {
     private let table: RouteTable
 
-    package init(table: RouteTable) { self.table = table }
+    private let pages: Set<String>
+
+    package init(table: RouteTable) {
+        self.table = table
+        pages = Set(
+            table.operations.filter { operation in operation.parameters.contains { $0.name == "limit" } }.map(\.name))
+    }
+
+    package func isPage(_ name: String) -> Bool { pages.contains(name) }
 
     package func handle(
         _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin

@@ -10,6 +10,8 @@ package struct RealtimeServices: Sendable {
     package let observer: any SessionObserver
     /// `RealtimeAuthenticator.admitListen` for all sessions.
     let admitListen: @Sendable (Principal) -> Problem?
+    /// `RequestHandler.isPage` for all sessions.
+    let isPage: @Sendable (String) -> Bool
 
     package init(
         authenticator: any RealtimeAuthenticator, source: any StreamSource, handler: any RequestHandler,
@@ -27,6 +29,7 @@ package struct RealtimeServices: Sendable {
                 return error
             }
         }
+        isPage = { handler.isPage($0) }
     }
 }
 
@@ -85,6 +88,9 @@ package protocol RequestHandler: Sendable {
     func handle(
         _ name: String, params: [UInt8], principal: Principal, from origin: SessionOrigin
     ) async -> RequestResult
+
+    /// Whether the result of `name` is a page, which may have hundreds of KiB: of those a session gets a few at a time.
+    func isPage(_ name: String) -> Bool
 }
 
 /// The address of a session's client, and the host that it addressed.

@@ -6,6 +6,8 @@ import NIOCore
 struct OutboundFrame: Sendable, Hashable {
     /// Header and payload.
     let bytes: ByteBuffer
+    /// It is the result of a request for a page.
+    var isPage = false
 
     var count: Int { bytes.readableBytes }
 

@@ -20,6 +20,9 @@ extension RealtimeLimits {
             time("presenceGrace", presenceGrace, "From a user's last session to being shown as offline."),
             count("sessionsPerUser", sessionsPerUser, "sessions", "Of one user at a time."),
             count("requestsInFlight", requestsInFlight, "requests", "Of one session; more are `rate_limited`."),
+            count(
+                "pages", pages, "requests",
+                "With a `limit` that are answered at a time, and only while the client reads; others wait."),
             count("listens", listens, "streams", "That one session listens to, or one hello resumes."),
             count("inboundBytes", inboundBytes, "bytes", "Of one frame from the client; then close code 1009."),
             count("inboundPerSecond", inboundPerSecond, "frames", "From the client within a second; then `bye` 4029."),

@@ -23,6 +23,8 @@ package struct RealtimeLimits: Sendable {
     package var sessionsPerUser = 64
     /// Requests of a session in flight at a time.
     package var requestsInFlight = 64
+    /// Pages that are read for a session at a time; it may ask for more, which wait.
+    package var pages = 2
     /// Streams that a session may listen to.
     package var listens = 256
     /// Bytes of one message from a client: an escaped SDP of 256 KiB fits.
@@ -33,7 +35,7 @@ package struct RealtimeLimits: Sendable {
     package var invalidFrames = 32
     /// Queued bytes above which streams lag instead of being queued.
     package var softQueueBytes = 64 * 1024
-    /// Queued bytes at which the session ends.
+    /// Queued bytes at which the session ends, pages left out.
     package var hardQueueBytes = 1024 * 1024
     /// Events of an ordered stream that are queued for a slow client; at most `softQueueBytes` of them.
     package var orderedEvents = 64

@@ -10,12 +10,15 @@ struct SendQueue {
     private var events: [StreamName: [UserID?: OutboundFrame]] = [:]
     private var ordered: [StreamName: Deque<OutboundFrame>] = [:]
     private(set) var bytes = 0
+    /// Of these, those of pages.
+    private(set) var pageBytes = 0
 
     var isEmpty: Bool { frames.isEmpty && events.isEmpty && ordered.isEmpty }
 
     mutating func append(_ frame: OutboundFrame) {
         frames.append(frame)
         bytes += frame.count
+        if frame.isPage { pageBytes += frame.count }
     }
 
     /// Replaces the waiting event of a stream about the same subject.
@@ -50,6 +53,7 @@ struct SendQueue {
     mutating func next() -> OutboundFrame? {
         let frame = frames.popFirst() ?? nextEvent() ?? nextOrdered()
         if let frame { bytes -= frame.count }
+        if let frame, frame.isPage { pageBytes -= frame.count }
         return frame
     }
 

@@ -41,7 +41,8 @@ final class Session {
         self.services = services
         self.transport = transport
         machine = SessionMachine(
-            session: id, rules: hub.rules, at: shard.loop.now, admitListen: services.admitListen)
+            session: id, rules: hub.rules, at: shard.loop.now, admitListen: services.admitListen,
+            isPage: services.isPage)
         hub.counters.sessions.add(1)
     }
 

@@ -1,3 +1,4 @@
+import DequeModule
 import Model
 import NIOCore
 
@@ -9,12 +10,16 @@ extension SessionMachine {
         _ id: Int64, _ result: RequestResult, at now: NIODeadline, into actions: inout [SessionAction]
     ) {
         if case .over = phase { return }
+        let index = pageIDs.firstIndex(of: id)
+        if let index { pageIDs.remove(at: index) }
+        defer { readPages(into: &actions) }
         switch result {
         case .problem(let problem):
             requestsInFlight -= 1
             reject(id, problem, into: &actions)
         case .result(let json, let positions):
-            let frame = OutboundFrame.result(id, json, positions: positions)
+            var frame = OutboundFrame.result(id, json, positions: positions)
+            frame.isPage = index != nil
             let needs = positions.filter { listens[$0.key]?.hasReached($0.value) == false }
             if needs.isEmpty {
                 requestsInFlight -= 1
@@ -23,6 +28,15 @@ extension SessionMachine {
                 pendingResults.append(PendingResult(frame: frame, needs: needs.map { ($0.key, $0.value) }, since: now))
                 clock.scheduleCheck()
             }
+        }
+    }
+
+    /// Handles requests for pages that wait, a few at a time, while the client reads what it has asked for.
+    mutating func readPages(into actions: inout [SessionAction]) {
+        guard case .live = phase else { return }
+        while pageIDs.count < limits.pages, !isCongested, let next = waitingPages.popFirst() {
+            pageIDs.append(next.id)
+            actions.append(.handle(id: next.id, name: next.name, params: next.params))
         }
     }
 

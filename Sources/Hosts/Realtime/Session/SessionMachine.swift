@@ -1,3 +1,4 @@
+import DequeModule
 import Model
 import NIOCore
 
@@ -36,10 +37,19 @@ struct SessionMachine: ~Copyable {
         var since: NIODeadline
     }
 
+    /// A request that is in flight and waits for its turn.
+    struct PageRequest {
+        var id: Int64
+        var name: String
+        var params: [UInt8]
+    }
+
     let session: SessionID
     let rules: SessionRules
     /// Counts a `listen` or `unlisten` as a request of the user; the problem if there were too many.
     let admitListen: @Sendable (Principal) -> Problem?
+    /// `RequestHandler.isPage`.
+    let isPage: @Sendable (String) -> Bool
     var phase: Phase
     /// The user and the endpoint, from the hello on.
     var principal: Principal?
@@ -47,7 +57,12 @@ struct SessionMachine: ~Copyable {
     /// Frames that were received between the hello and its result.
     var deferredFrames: [ClientFrame] = []
     var pendingResults: [PendingResult] = []
+    /// With those that wait.
     var requestsInFlight = 0
+    /// Requests for pages, in their order, that are not handled yet.
+    var waitingPages: Deque<PageRequest> = []
+    /// Of those that are being handled.
+    var pageIDs: [Int64] = []
     /// Pending reads from the store, with those of streams that the client has stopped listening to meanwhile.
     var readings = 0
     var tickets: UInt32 = 0
@@ -63,11 +78,13 @@ struct SessionMachine: ~Copyable {
 
     init(
         session: SessionID, rules: SessionRules, at now: NIODeadline,
-        admitListen: @escaping @Sendable (Principal) -> Problem? = { _ in nil }
+        admitListen: @escaping @Sendable (Principal) -> Problem? = { _ in nil },
+        isPage: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.session = session
         self.rules = rules
         self.admitListen = admitListen
+        self.isPage = isPage
         phase = .awaitingHello(until: now + rules.limits.helloTimeout)
         clock = SessionClock(at: now)
     }
@@ -187,7 +204,9 @@ extension SessionMachine {
             unlisten(id, from: stream, into: &actions)
         case .request(let id, let name, let params):
             guard admitRequest(id, into: &actions) else { return }
-            actions.append(.handle(id: id, name: name, params: params))
+            guard isPage(name) else { return actions.append(.handle(id: id, name: name, params: params)) }
+            waitingPages.append(PageRequest(id: id, name: name, params: params))
+            readPages(into: &actions)
         case .token(let id, let token):
             guard admitRequest(id, into: &actions) else { return }
             actions.append(.verify(id: id, token: token))
@@ -215,7 +234,8 @@ extension SessionMachine {
         } else {
             queue.append(frame)
             clock.scheduleCheck()
-            if queue.bytes > limits.hardQueueBytes { end(.slow, into: &actions) }
+            // Of pages there are few: `readPages`.
+            if queue.bytes - queue.pageBytes > limits.hardQueueBytes { end(.slow, into: &actions) }
         }
     }
 
@@ -255,6 +275,7 @@ extension SessionMachine {
             handOver(frame, into: &actions)
         }
         catchUp(into: &actions)
+        readPages(into: &actions)
     }
 
     var hasQueuedFrames: Bool { !queue.isEmpty }
@@ -281,6 +302,7 @@ extension SessionMachine {
         queue.removeAll()
         deferredFrames = []
         pendingResults = []
+        waitingPages = []
     }
 
     private mutating func handOver(_ frame: OutboundFrame, into actions: inout [SessionAction]) {
