@@ -42,8 +42,8 @@ public struct Messages: AsyncSequence, Sendable {
         public var writes: [WaitingWrite] = []
         /// What was kept with ``Messages/keepDraft(_:)``.
         public var draft: String?
-        /// Whether changes arrive as they happen. Otherwise it is what was stored, or known when the connection was
-        /// lost; or the user has left the conversation.
+        /// Whether changes arrive as they happen, and the marks are those of now. Otherwise it is what was stored, or
+        /// known when the connection was lost; or the user has left the conversation.
         public var isCurrent: Bool
         /// Why the conversation cannot be read, such as ``Problem/Kind/notFound``.
         public var problem: Problem?

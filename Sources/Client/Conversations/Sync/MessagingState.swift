@@ -32,6 +32,8 @@ final class OpenConversation {
     let updates = Broadcast<Void>(limit: 1)
     /// Whether the stream is open.
     var isOpen = false
+    /// Whether the marks of now have come since the connection began.
+    var areMarksKnown = false
     /// The number that the app looks at, rather than the newest.
     var focus: Int?
     /// Why it cannot be read.

@@ -22,7 +22,7 @@ extension RealtimeEndpoint {
             hasEarlier: conversation.hasEarlier, hasLater: !isNewest, hasMoreMembers: state.hasMoreMembers,
             marks: conversation.marks.marks, scheduled: conversation.marks.scheduled,
             reading: conversation.translations.reading, draft: conversation.draft,
-            isCurrent: conversation.isOpen,
+            isCurrent: conversation.isOpen && conversation.areMarksKnown,
             problem: conversation.problem)
         if let owner = messaging.owner { shown.apply(entries, of: owner) }
         return shown

@@ -89,7 +89,7 @@ extension RealtimeEndpoint {
 
     /// The stream has ended: the user was removed, was never in it, or the endpoint stopped.
     private func closed(_ conversation: OpenConversation, _ error: SwitchboardError) {
-        conversation.isOpen = false
+        (conversation.isOpen, conversation.areMarksKnown) = (false, false)
         act { machine, actions in
             machine.unlisten(StreamName.marks(conversation.state.id), into: &actions)
             machine.unlisten(StreamName.translations(conversation.state.id), into: &actions)

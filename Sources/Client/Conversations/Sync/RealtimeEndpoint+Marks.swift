@@ -13,6 +13,8 @@ extension RealtimeEndpoint {
         switch delivery {
         case .snapshot(.marks(let snapshot), let position): conversation.marks.apply(snapshot, at: position)
         case .rows(.marks(let frame)): conversation.marks.apply(frame)
+        // Of those that are refused there is nothing to wait for.
+        case .listening, .closed(.refused): conversation.areMarksKnown = true
         default: return
         }
         machine.hold(conversation.marks.position, of: stream)

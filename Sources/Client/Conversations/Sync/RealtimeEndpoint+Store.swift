@@ -99,7 +99,7 @@ extension RealtimeEndpoint {
         messaging.inboxUpdates.send(())
         disconnectedTyping()
         for conversation in messaging.open.values {
-            conversation.isOpen = false
+            (conversation.isOpen, conversation.areMarksKnown) = (false, false)
             conversation.state.resume()
             conversation.updates.send(())
         }
