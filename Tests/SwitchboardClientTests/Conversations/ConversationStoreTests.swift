@@ -90,6 +90,15 @@ struct ConversationStoreTests {
         #expect(try !store.loadEarlier(than: 1, limit: 15, into: &state))
     }
 
+    @Test func aMessageOutsideOfTheNewestRangeIsFoundByItsIdentity() throws {
+        let store = try ConversationStore(path: nil)
+        let old = try #require(try fill(store, messages: 30).messages[5])
+        #expect(try store.conversation("c1", limit: 10)?.messages[5] == nil)
+        #expect(try store.message(old.id, in: "c1", among: 30) == old)
+        #expect(try store.message(old.id, in: "c1", among: 25) == nil)
+        #expect(try store.message(old.id, in: "c2", among: 30) == nil)
+    }
+
     @Test func whatAResponseHasBroughtIsThereBeforeItsFrame() throws {
         let store = try ConversationStore(path: nil)
         var server = ModelConversation()

@@ -28,6 +28,20 @@ extension ConversationStore {
         }
     }
 
+    /// A message among the newest that are stored, in a range or not.
+    func message(_ id: Message.ID, in conversation: ConversationID, among limit: Int) throws -> Message? {
+        try database.read { database in
+            let rows = try Data.fetchCursor(
+                database, sql: "SELECT json FROM messages WHERE conversation = ? ORDER BY number DESC LIMIT ?",
+                arguments: [conversation.rawValue, limit])
+            while let data = try rows.next() {
+                let message = try StoredJSON.decode(Message.self, data)
+                if message.id == id { return message }
+            }
+            return nil
+        }
+    }
+
     /// Adds stored messages before a number, which may be old. False if there are none.
     func loadEarlier(than number: Int, limit: Int, into state: inout ConversationState) throws -> Bool {
         var loaded = state

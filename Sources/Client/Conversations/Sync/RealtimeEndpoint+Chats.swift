@@ -170,9 +170,9 @@ extension RealtimeEndpoint {
 
     /// A message of the conversation, as it is held or stored.
     private func heldMessage(_ message: Message.ID, in id: ConversationID) -> Message? {
-        if let open = messaging.open[id] { return open.state.messages.values.first { $0.id == message } }
-        let stored = try? messaging.store?.conversation(id, limit: OpenConversation.heldMessages)
-        return stored?.messages.values.first { $0.id == message }
+        if let held = messaging.open[id]?.state.messages.values.first(where: { $0.id == message }) { return held }
+        // What was shown before a newer window took its place is stored still.
+        return try? messaging.store?.message(message, in: id, among: OpenConversation.heldMessages)
     }
 
     static func check(_ text: String) throws(SwitchboardError) {
