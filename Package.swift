@@ -308,7 +308,10 @@ let package = Package(
             ["SwitchboardClient", "Assistant", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
         tests(
             "ScenarioTests",
-            ["SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", nioCore, nioPosix]),
+            [
+                "TestSupport", "SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", "Wire",
+                nioCore, nioPosix,
+            ]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),
         tests("LanguagesTests", ["Languages", "Model"]),
