@@ -208,6 +208,20 @@ struct MessageCommandsTests {
         #expect(former.map(\.text) == ["one", "two"])
     }
 
+    @Test("a former text has its ranges with it, and else they are found when it is read")
+    func rangesOfFormerTexts() throws {
+        let chat = Chat(people: 2)
+        let id = try chat.group([1])
+        let sent = try chat.send("see https://example.org", to: id, by: 0)
+        _ = try chat.commands.edit(
+            1, in: id, text: MessageText("see below"), basedOn: sent.textVersion, by: chat.people[0], store: chat.store)
+        let former = try #require(chat.store.edits(of: 1, in: id).first)
+        #expect(former.storedRanges == sent.ranges && sent.ranges.map(\.kind) == [.link])
+        var older = former
+        older.storedRanges = nil
+        #expect(older.ranges == sent.ranges)
+    }
+
     @Test("a deleted message is a number without text, former ones included")
     func deleting() throws {
         let chat = Chat(people: 3)

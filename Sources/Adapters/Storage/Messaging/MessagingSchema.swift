@@ -71,6 +71,11 @@ extension DatabaseSchema {
             ["CREATE INDEX members_inside ON members (conversation_id, user_id) WHERE state = 'member'"])
     ]
 
+    /// `edits.ranges` is what is in the text, as `messages.ranges`; NULL where it was not stored: it is found when it is read.
+    static let rangesOfEdits = [
+        Migration(71, "ranges of former texts", ["ALTER TABLE edits ADD COLUMN ranges TEXT"])
+    ]
+
     /// What streams and inboxes resume by.
     ///
     /// `messages.born` is the conversation's sequence when the message was sent: it rises with the number, so that

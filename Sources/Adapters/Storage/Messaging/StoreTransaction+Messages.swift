@@ -227,14 +227,15 @@ extension StoreTransaction {
             FROM edits WHERE conversation_id = ?1 AND number = ?2 AND text_version <= ?3 AND withheld <= ?4
             ORDER BY text_version DESC LIMIT 1
             """, [.id(conversation), .integer(number), .integer(version), .bool(includingWithheld)])
-        return try row.map { (try Self.edit($0), try $0.bool(6)) }
+        return try row.map { (try Self.edit($0), try $0.bool(7)) }
     }
 
-    private static let editColumns = "text_version, text, written_at, withheld, language, language_is_sure"
+    private static let editColumns = "text_version, text, written_at, withheld, language, language_is_sure, ranges"
 
     private static func edit(_ row: SQLRow) throws -> MessageEdit {
         MessageEdit(
             textVersion: try row.integer(0), text: try row.text(1),
+            ranges: try row.textIfPresent(6).map { try ranges($0) },
             language: language(try row.textIfPresent(4), isSure: try row.bool(5)), writtenAt: try row.time(2),
             isWithheld: try row.bool(3))
     }
@@ -243,15 +244,19 @@ extension StoreTransaction {
         try sql.execute(
             """
             INSERT INTO edits (
-                conversation_id, number, text_version, text, written_at, withheld, language, language_is_sure)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                conversation_id, number, text_version, text, written_at, withheld, language, language_is_sure, ranges)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """,
             [
                 .id(conversation), .integer(number), .integer(edit.textVersion), .text(edit.text),
                 .time(edit.writtenAt), .bool(edit.isWithheld), .text(edit.language?.code.string),
                 .bool(edit.language?.confidence == .high),
+                .text(edit.storedRanges.map { Self.text(of: $0) ?? Self.noRanges }),
             ])
     }
+
+    /// NULL is for those that were not looked for.
+    private static let noRanges = "[]"
 
     package func removeEdits(of number: Int64, in conversation: ConversationID) throws -> Int {
         try sql.query(

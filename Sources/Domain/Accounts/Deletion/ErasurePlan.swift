@@ -72,7 +72,9 @@ package enum ErasurePlan {
             "messages", .cleared, .step(.messages), users: ["author", "forwarded_from"],
             personal: ["text", "ranges", "language", "digest", "voice", "notice"],
             others: ["conversation_id", "client_id", "kind", "reactions", "call"]),
-        ErasureRule("edits", .removed, .step(.messages), personal: ["text", "language"], others: ["conversation_id"]),
+        ErasureRule(
+            "edits", .removed, .step(.messages), personal: ["text", "ranges", "language"],
+            others: ["conversation_id"]),
         // What was made of the user's messages goes with them, and what is to be made.
         ErasureRule(
             "translations", .removed, .step(.messages), personal: ["text"],

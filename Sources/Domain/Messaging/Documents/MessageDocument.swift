@@ -141,7 +141,7 @@ extension MessageEdit {
             writer.member("text", text)
             language?.write(to: &writer)
             writer.name("ranges")
-            writer.array(RangeFinder.ranges(in: text).ranges) { $1.write(to: &$0) }
+            writer.array(ranges) { $1.write(to: &$0) }
             writer.member("writtenAt", writtenAt)
         }
     }

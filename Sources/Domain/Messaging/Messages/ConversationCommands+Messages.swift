@@ -111,7 +111,7 @@ extension ConversationCommands {
             throw Problem(.conflict, "A message can be edited \(limits.edits) times.")
         }
         let edit = MessageEdit(
-            textVersion: message.textVersion, text: former, language: message.language,
+            textVersion: message.textVersion, text: former, ranges: message.ranges, language: message.language,
             writtenAt: message.editedAt ?? message.sentAt, isWithheld: message.isTextWithheld)
         try store.insert(edit, of: number, in: id)
         message.isTextWithheld = try isWithheld(from: user, found.conversation, in: store)

@@ -89,6 +89,8 @@ package struct Message: Hashable, Sendable {
 package struct MessageEdit: Hashable, Sendable {
     package var textVersion: Int64
     package var text: String
+    /// Of the text; nil where they were not stored with it, as in databases of before.
+    package var storedRanges: [TextRange]?
     package var language: MessageLanguage?
     /// When it was written: the message's `sentAt` for the first.
     package var writtenAt: Timestamp
@@ -96,13 +98,16 @@ package struct MessageEdit: Hashable, Sendable {
     package var isWithheld: Bool
 
     package init(
-        textVersion: Int64, text: String, language: MessageLanguage? = nil, writtenAt: Timestamp,
-        isWithheld: Bool = false
+        textVersion: Int64, text: String, ranges: [TextRange]?, language: MessageLanguage? = nil,
+        writtenAt: Timestamp, isWithheld: Bool = false
     ) {
         self.textVersion = textVersion
         self.text = text
+        storedRanges = ranges
         self.language = language
         self.writtenAt = writtenAt
         self.isWithheld = isWithheld
     }
+
+    package var ranges: [TextRange] { storedRanges ?? RangeFinder.ranges(in: text).ranges }
 }

@@ -93,7 +93,7 @@ struct PageReader<Store: MessagingStore> {
         else { return message }
         var seen = message
         seen.text = edit.text
-        seen.ranges = RangeFinder.ranges(in: edit.text).ranges
+        seen.ranges = edit.ranges
         seen.language = edit.language
         seen.textVersion = edit.textVersion
         seen.editedAt = isFirst ? nil : edit.writtenAt

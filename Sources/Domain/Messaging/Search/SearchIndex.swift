@@ -84,7 +84,7 @@ enum MessageTerms {
         if message.kind != .text { terms.insert(kind(message.kind)) }
         if let text = message.text { insert(text, message.ranges, into: &terms, limit: maxTerms) }
         if let words = message.voice?.words { insert(words, [], into: &terms, limit: maxTerms) }
-        if let edit { insert(edit.text, RangeFinder.ranges(in: edit.text).ranges, into: &terms, limit: 2 * maxTerms) }
+        if let edit { insert(edit.text, edit.ranges, into: &terms, limit: 2 * maxTerms) }
         return terms
     }
 

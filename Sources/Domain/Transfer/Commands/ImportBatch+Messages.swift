@@ -180,7 +180,8 @@ extension ImportBatch {
                 let text = translated(edit.text, source)
                 try store.insert(
                     MessageEdit(
-                        textVersion: message.textVersion, text: text, writtenAt: edit.writtenAt,
+                        textVersion: message.textVersion, text: text,
+                        ranges: RangeFinder.ranges(in: text).ranges, writtenAt: edit.writtenAt,
                         isWithheld: edit.isWithheld), of: message.number, in: message.conversation)
                 message.textVersion = conversation.change()
                 message.version = message.textVersion

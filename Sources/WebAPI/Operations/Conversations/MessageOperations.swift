@@ -273,17 +273,19 @@ enum MessageOperations {
             let named = try request.message()
             let limit = try request.integer("limit", in: 1...100, default: 100)
             let after = try request.parameters["cursor"].map { _ in try request.number("cursor") } ?? 0
-            let page = try await service.read(named) {
-                try $1.edits(
+            // Written where it is read: a page is large, and an event loop has others to serve.
+            let body = try await service.read(named) {
+                let page = try $1.edits(
                     of: $2, in: named.conversation, after: after, limit: limit, by: named.user, store: $0)
+                var writer = JSONWriter(capacity: 1024)
+                writer.object { writer in
+                    writer.name("edits")
+                    writer.array(page.edits) { $1.write(to: &$0) }
+                    writer.member("nextCursor", page.next.map { String($0) })
+                }
+                return writer.bytes
             }
-            var writer = JSONWriter(capacity: 1024)
-            writer.object { writer in
-                writer.name("edits")
-                writer.array(page.edits) { $1.write(to: &$0) }
-                writer.member("nextCursor", page.next.map { String($0) })
-            }
-            return OperationResponse(status: 200, body: writer.bytes)
+            return OperationResponse(status: 200, body: body)
         }
     }
 
