@@ -160,14 +160,19 @@ class Bench:
             chat_crowds.typing(server)
 
     def latency(self) -> None:
-        """At a steady rate, with ten listeners of each message."""
+        """At a steady rate, with ten listeners of each message, who mark what they have as read, or do not."""
+        for receipts in ([], ["--receipts"]):
+            self.latency_with(receipts)
+
+    def latency_with(self, receipts: list[str]) -> None:
         found = []
         for _ in range(self.options.rounds):
             with self.server(200) as (server, people):
-                shape = ["--groups", "60", "--group-size", "10", "--rate", str(self.options.rate)]
+                shape = ["--groups", "60", "--group-size", "10", "--rate", str(self.options.rate), *receipts]
                 found.append(self.load(server, people, *shape, "--duration", str(self.options.seconds)))
-        print(f"\nat {self.options.rate} messages a second in groups of ten who all listen, ms:")
-        for step in ("send to result", "send to received"):
+        marked = ", and mark what they have as read once a second and with what they send" if receipts else ""
+        print(f"\nat {self.options.rate} messages a second in groups of ten who all listen{marked}, ms:")
+        for step in ("send to result", "send to received", *(["mark"] if receipts else [])):
             p50, p95, p99, longest = (
                 statistics.median(one["milliseconds"][step][point] for one in found)
                 for point in ("p50", "p95", "p99", "max")
@@ -212,13 +217,22 @@ class Bench:
     def reconnect(self) -> None:
         """All sessions lose their connections at once and resume, while others write."""
         users = self.options.sessions
-        with self.server(users) as (server, people):
-            shape = ["--pairs", str(users // 2), "--listeners", "1", "--rate", "100", "--duration", "20"]
-            found = self.load(server, people, *shape, "--storm", "5")
-        times, received = found["milliseconds"]["resume"], found["milliseconds"]["send to received"]
+        pairs = ["--pairs", str(users // 2), "--listeners", "1"]
+        self.storm(f"{users} sessions that lose their connections at once", pairs, "send to received")
+        # Each is in a hundred groups of fifty, of which five have new messages from who does not lose the connection.
+        groups = ["--groups", str(users * 100 // 50), "--group-size", "50", "--senders", "1", "--listeners", "0"]
+        self.storm(
+            f"{users} sessions of 100 conversations each, five of which have moved in 5 s without a connection",
+            [*groups, "--inbox-listeners", str(users), "--away", "5"], "send to inbox",
+        )  # fmt: skip
+
+    def storm(self, what: str, shape: list[str], arrival: str) -> None:
+        with self.server(self.options.sessions) as (server, people):
+            found = self.load(server, people, *shape, "--rate", "100", "--duration", "20", "--storm", "5")
+        times, received = found["milliseconds"]["resume"], found["milliseconds"][arrival]
         print(
-            f"\n{users} sessions that lose their connections at once are back after ms: p50 {times['p50']:.0f}, "
-            f"p99 {times['p99']:.0f}, the last {times['max']:.0f}\n  meanwhile, 100 messages a second to listeners: "
+            f"\n{what}, are back after ms: p50 {times['p50']:.0f}, p99 {times['p99']:.0f}, "
+            f"the last {times['max']:.0f}\n  meanwhile, 100 messages a second, {arrival}: "
             f"p50 {received['p50']:.1f}, p99 {received['p99']:.1f}, longest {received['max']:.1f}", flush=True,
         )  # fmt: skip
 

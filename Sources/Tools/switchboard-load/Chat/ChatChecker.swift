@@ -16,7 +16,7 @@ struct ChatChecker {
     init(checking history: ChatHistory) {
         self.history = history
         for conversation in history.conversations { check(conversation) }
-        for (user, held) in history.inboxes { check(held, of: user) }
+        checkInboxes()
     }
 
     private mutating func report(_ kind: ChatViolation.Kind, _ text: String) {
@@ -150,19 +150,22 @@ struct ChatChecker {
         }
     }
 
-    private mutating func check(_ held: HeldInbox, of user: Int) {
-        for violation in held.violations { report(.protocolViolation, "the inbox of user \(user): \(violation)") }
+    private mutating func checkInboxes() {
+        for (user, held) in history.inboxes {
+            for violation in held.violations { report(.protocolViolation, "the inbox of user \(user): \(violation)") }
+        }
+        let inboxes = Dictionary(history.inboxes.map { ($0.user, $0.held) }, uniquingKeysWith: { $1 })
         for conversation in history.conversations {
-            for pages in conversation.pages where pages.user == user {
-                guard let row = pages.inbox, let copy = held.rows[row.conversation] else {
+            for pages in conversation.pages {
+                guard let row = pages.inbox, let copy = inboxes[pages.user]?.rows[row.conversation] else {
                     // A listener holds the newest rows, and those that have moved since.
                     continue
                 }
                 if copy != row {
                     report(
                         .wrongInbox,
-                        "\(conversation.name): the listener user \(user) holds row \(copy.counter) with \(copy.unread) "
-                            + "unread, and the inbox has \(row.counter) with \(row.unread)")
+                        "\(conversation.name): the listener user \(pages.user) holds row \(copy.counter) with "
+                            + "\(copy.unread) unread, and the inbox has \(row.counter) with \(row.unread)")
                 }
             }
         }

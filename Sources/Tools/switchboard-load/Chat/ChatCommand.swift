@@ -81,6 +81,10 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: "Let all sessions lose their connection at once, so many seconds after the measurement began.")
     var storm: Double?
 
+    @Option(
+        help: "With --storm: let who does not send stay away so many seconds. Who sends loses no connection.")
+    var away = 0.0
+
     /// The server's limit for a session.
     private static let maxStreams = 256
 
@@ -103,6 +107,9 @@ struct ChatCommand: AsyncParsableCommand {
         guard (0...10_000).contains(reconnects) else { throw ValidationError("--reconnects must be 0 to 10000.") }
         guard (0...session.duration).contains(storm ?? 0) else {
             throw ValidationError("--storm must be 0 to --duration seconds.")
+        }
+        guard away == 0 || storm.map({ $0 + away <= session.duration }) ?? false, away >= 0 else {
+            throw ValidationError("--away needs --storm, and must be from 0 to what --duration leaves after it.")
         }
     }
 
@@ -132,8 +139,8 @@ struct ChatCommand: AsyncParsableCommand {
         let people = try session.people()
         let load = ChatLoad(
             rate: rate, inFlight: inFlight, edits: edits, deletions: deletions, textBytes: textSize,
-            translates: translate, receipts: receipts, reconnects: reconnects, storm: storm, duration: session.duration,
-            warmUp: session.warmUp)
+            translates: translate, receipts: receipts, reconnects: reconnects, storm: storm, away: away,
+            duration: session.duration, warmUp: session.warmUp)
         let run = ChatRun(
             target: try TargetServer(session.server), people: people, plan: plan, load: load,
             processID: session.pid)

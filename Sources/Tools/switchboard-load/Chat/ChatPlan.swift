@@ -80,6 +80,8 @@ struct ChatLoad: Sendable {
     var reconnects = 0.0
     /// Seconds after the measurement has begun when all sessions lose their connection at once.
     var storm: Double?
+    /// Seconds that those who do not send stay away then.
+    var away = 0.0
     var duration = 10.0
     var warmUp = 1.0
 }

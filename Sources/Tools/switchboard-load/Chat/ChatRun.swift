@@ -43,7 +43,7 @@ struct ChatRun: Sendable {
         _ = try await sessions.all { $0.measure() }
         if let storm = load.storm {
             try await pass(min(storm, load.duration), "measuring", bar, progress)
-            _ = try await sessions.all { $0.dropAll() }
+            _ = try await sessions.all { [load] in $0.dropAll(for: load.away) }
             try await pass(max(0, load.duration - storm), "reconnecting all", bar, progress)
         } else {
             try await pass(load.duration, "measuring", bar, progress)
@@ -117,11 +117,12 @@ struct ChatRun: Sendable {
                 }
             }
         }
+        var rows: [Int: [InboxRow]] = [:]
+        for page in pages.values.joined() { if let row = page.inbox { rows[page.user, default: []].append(row) } }
         for user in plan.inboxListeners {
-            var rows: [InboxRow] = []
-            for page in pages.values.joined() where page.user == user { if let row = page.inbox { rows.append(row) } }
+            let rows = rows[user] ?? []
             while ContinuousClock.now < deadline {
-                if try await sessions.one(of: user, { [rows] in $0.hasReached(user, rows) }) { break }
+                if try await sessions.one(of: user, { $0.hasReached(user, rows) }) { break }
                 try await Task.sleep(for: Self.poll)
             }
         }

@@ -35,8 +35,10 @@ final class ChatUser: RealtimeConnectionDelegate {
     private unowned let worker: ChatWorker
     private var connection: RealtimeConnection
     private(set) var isOnline = false
-    /// When the connection was lost.
+    /// When the connection was lost, or else is to come back.
     private var lostAt: UInt64?
+    /// How long it stays away.
+    private var away = TimeAmount.zero
     private var opening: EventLoopPromise<Void>?
     private var pending: [Int: Request] = [:]
     private var waiting: [Request] = []
@@ -141,8 +143,11 @@ final class ChatUser: RealtimeConnectionDelegate {
         read[stream] = max(read[stream] ?? 0, number)
     }
 
-    /// Loses its connection, as by a change of networks.
-    func drop() { connection.close() }
+    /// Loses its connection, as by a change of networks, and comes back after so long.
+    func drop(for time: TimeAmount = .zero) {
+        away = time
+        connection.close()
+    }
 
     /// Sends what waits, as fast as the protocol allows.
     func flush() {
@@ -192,7 +197,7 @@ extension ChatUser {
     func lost(_ connection: RealtimeConnection) {
         guard connection === self.connection else { return }
         isOnline = false
-        if lostAt == nil { lostAt = CallsClock.now }
+        if lostAt == nil { lostAt = CallsClock.now + UInt64(away.nanoseconds) }
         // What has no result is repeated, in its order. Streams are resumed, or listened to anew, after the hello.
         let repeated = pending.sorted { $0.key < $1.key }.map(\.value).filter {
             switch $0.kind {
@@ -203,15 +208,19 @@ extension ChatUser {
         pending = [:]
         waiting = repeated + waiting
         guard !worker.isStopped else { return }
-        self.connection = RealtimeConnection(person, target: target, continuing: connection)
-        connect()
+        if away == .zero {
+            self.connection = RealtimeConnection(person, target: target, continuing: connection)
+            connect()
+        } else {
+            connectLater(after: exchange(&away, with: .zero))
+        }
     }
 
-    private func connectLater() {
+    private func connectLater(after time: TimeAmount = .milliseconds(250)) {
         guard !worker.isStopped else { return }
         let user = NIOLoopBound(self, eventLoop: worker.loop)
         connection = RealtimeConnection(person, target: target, continuing: connection)
-        worker.loop.scheduleTask(in: .milliseconds(250)) { user.value.connect() }
+        worker.loop.scheduleTask(in: time) { user.value.connect() }
     }
 
     func received(_ message: ByteBuffer, on connection: RealtimeConnection) {

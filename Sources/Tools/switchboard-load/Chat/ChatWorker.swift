@@ -110,7 +110,14 @@ final class ChatWorker {
         (isMeasuring, isWriting) = (false, false)
     }
 
-    func dropAll() { for user in order { user.drop() } }
+    /// - Parameter seconds: after which they come back, all at once; 0 for at once. Who sends does not lose its connection
+    ///   if the others stay away.
+    func dropAll(for seconds: Double) {
+        let senders = Set(seats.map(\.user.index))
+        for user in order where seconds == 0 || !senders.contains(user.index) {
+            user.drop(for: .nanoseconds(Int64(seconds * 1e9)))
+        }
+    }
 
     /// Requests without a result, and users who are not connected.
     var unsettled: Int { order.reduce(0) { $0 + $1.unanswered + ($1.isOnline ? 0 : 1) } }
@@ -157,13 +164,18 @@ final class ChatWorker {
     /// What was written and received here, by conversation.
     var history: [ChatHistory.Conversation] {
         var history = record
+        // Few users are in many conversations: each has fewer streams than there are conversations.
+        let indices = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { $1 })
+        func index(_ stream: String) -> Int? { indices[String(stream.drop { $0 != ":" }.dropFirst())] }
         for user in order {
-            for (index, id) in ids.enumerated() {
-                history[index].read[user.index] = user.read["conversation:\(id)"]
-                guard let held = user.held["conversation:\(id)"] else { continue }
-                history[index].listeners.append(ChatHistory.Listener(user: user.index, held: held))
-                guard let translated = user.translated["translations:\(id)"] else { continue }
-                history[index].readers.append(ChatHistory.Reader(user: user.index, held: translated))
+            for (stream, number) in user.read { index(stream).map { history[$0].read[user.index] = number } }
+            for (stream, held) in user.held {
+                index(stream).map {
+                    history[$0].listeners.append(ChatHistory.Listener(user: user.index, held: held))
+                }
+            }
+            for (stream, held) in user.translated {
+                index(stream).map { history[$0].readers.append(ChatHistory.Reader(user: user.index, held: held)) }
             }
         }
         return history
