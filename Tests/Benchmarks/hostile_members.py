@@ -115,7 +115,7 @@ async def edits(target: Target) -> None:
     async def work() -> None:
         await edited.edit("edit " + client_id())
 
-    await flood(target, "edits", work)
+    await flood(target, "edits", work, workers=1)
 
 
 async def rewrites(target: Target) -> None:
