@@ -171,6 +171,8 @@ extension RealtimeEndpoint {
     /// A message of the conversation, as it is held or stored.
     private func heldMessage(_ message: Message.ID, in id: ConversationID) -> Message? {
         if let held = messaging.open[id]?.state.messages.values.first(where: { $0.id == message }) { return held }
+        // What waits to be sent is not stored: all that is would be looked through for nothing.
+        if message.author == messaging.owner, messaging.queue.send(message.clientID) != nil { return nil }
         // What was shown before a newer window took its place is stored still.
         return try? messaging.store?.message(message, in: id, among: OpenConversation.heldMessages)
     }
