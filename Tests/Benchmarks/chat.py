@@ -222,7 +222,8 @@ class Bench:
         # Each is in a hundred groups of fifty, of which five have new messages from who does not lose the connection.
         groups = ["--groups", str(users * 100 // 50), "--group-size", "50", "--senders", "1", "--listeners", "0"]
         self.storm(
-            f"{users} sessions of 100 conversations each, five of which have moved in 5 s without a connection",
+            f"{users - users // 50} of {users} sessions of 100 conversations each, five of which have moved in 5 s "
+            "without a connection",
             [*groups, "--inbox-listeners", str(users), "--away", "5"], "send to inbox",
         )  # fmt: skip
 
