@@ -41,7 +41,10 @@ package enum SwitchboardServer {
         let group = ServiceGroup(
             configuration: .init(
                 services: graph.services.map {
-                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                    // By default it is a description of all that the service holds, in every line about it.
+                    .init(
+                        service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+                        serviceName: "\(type(of: $0))")
                 }, logger: logger))
         let stops = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let signals = StopSignals(

@@ -16,6 +16,7 @@ struct ExplanationParts: Sendable {
         model = try Self.model(configuration)
         wordnet = Self.wordnet(configuration)
         timeout = .seconds(configuration[\.languages.model.timeoutSeconds])
+        if wordnet?.exist != true { logger.info("idioms are not explained: there is no WordNet") }
         if let model {
             logger.info(
                 "a language model explains and rewrites",
@@ -25,10 +26,7 @@ struct ExplanationParts: Sendable {
 
     /// Reads what is on disk.
     func lexicon(_ logger: Logger) -> HintLexicon {
-        guard let wordnet, wordnet.exist else {
-            logger.info("idioms are not explained: there is no WordNet")
-            return HintLexicon()
-        }
+        guard let wordnet, wordnet.exist else { return HintLexicon() }
         do {
             let idioms = try wordnet.idioms()
             logger.info("idioms are explained", metadata: ["idioms": "\(idioms.count)"])

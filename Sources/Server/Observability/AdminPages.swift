@@ -30,8 +30,8 @@ struct AdminPages: Sendable {
                 body: .init(byteBuffer: ByteBuffer(string: registry.text)))
         }
         table.register(on: router)
-        let document = ByteBuffer(string: table.openAPI.text)
-        router.get("/admin/openapi.json") { _, _ in Response(json: document, status: 200) }
+        let document = OnDemand { [table] in ByteBuffer(string: table.openAPI.text) }
+        router.get("/admin/openapi.json") { _, _ in Response(json: await document.value, status: 200) }
         HealthRoutes(readiness: readiness).register(on: router)
         WebFiles.admin.register(on: router)
         return router

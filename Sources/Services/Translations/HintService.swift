@@ -8,9 +8,8 @@ import Synchronization
 
 /// Answers who asks what a message means, and has new messages explained for who wants that unasked.
 ///
-/// What lexicons know is there at once; their files are read when the server starts, beside everything else, and who asks
-/// before that waits for them: what is stored without them would stay so. A language
-/// model is asked by `TranslationWorker`, once for all who wait.
+/// What lexicons know is there at once; their files are read when somebody first asks, who waits for them: what is stored
+/// without them would stay so. A language model is asked by `TranslationWorker`, once for all who wait.
 package final class HintService: Service {
     private let store: Store
     private let commands: ConversationCommands
@@ -116,7 +115,6 @@ package final class HintService: Service {
     }
 
     package func run() async {
-        _ = await lexicon()
         await reading.follow { id, numbers in await self.follow(id, numbers) }
     }
 

@@ -28,8 +28,10 @@ package struct ApertiumTranslator: TriedTranslationEngine {
 
     /// - Parameter directory: Debian's, with `modes` in it.
     package init(directory: String = "/usr/share/apertium", limits: SupervisedChild.Limits = .init()) {
+        // Most directions have the same programs, and each is looked for in every folder of `PATH`.
+        var programs: [String: Bool] = [:]
         directions = ApertiumPair.all.compactMap { pair in
-            guard let mode = Self.mode(pair, directory) else { return nil }
+            guard let mode = Self.mode(pair, directory, &programs) else { return nil }
             // They read and write UTF-8 only in a locale of it.
             let program = SupervisedChild.Program(
                 commands: mode.commands, environment: ["LC_ALL": "C.UTF-8"], delimiter: ApertiumStream.delimiter,
@@ -47,13 +49,22 @@ package struct ApertiumTranslator: TriedTranslationEngine {
     }
 
     /// Nil if something of it is not installed.
-    private static func mode(_ pair: ApertiumPair, _ directory: String) -> ApertiumMode? {
+    ///
+    /// - Parameter programs: whether those that were looked for are installed.
+    private static func mode(
+        _ pair: ApertiumPair, _ directory: String, _ programs: inout [String: Bool]
+    ) -> ApertiumMode? {
         guard
             let text = try? String(contentsOfFile: "\(directory)/modes/\(pair.mode).mode", encoding: .utf8),
             let mode = ApertiumMode(text, withoutTagger: pair.isTaggerBroken),
-            mode.files.allSatisfy({ FileManager.default.isReadableFile(atPath: $0) }),
-            mode.commands.allSatisfy({ $0.first.map(ProgramRun.isInstalled) ?? false })
+            mode.files.allSatisfy({ FileManager.default.isReadableFile(atPath: $0) })
         else { return nil }
+        for command in mode.commands {
+            guard let program = command.first else { return nil }
+            let isInstalled = programs[program] ?? ProgramRun.isInstalled(program)
+            programs[program] = isInstalled
+            guard isInstalled else { return nil }
+        }
         return mode
     }
 
