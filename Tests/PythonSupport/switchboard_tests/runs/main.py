@@ -25,8 +25,8 @@ from switchboard_tests.runs.tiers import ROOT, Tiers
 
 # What each run of the gate begins with, so that it answers for what has changed.
 PRESUBMIT_SEED = "1"
-# How often it kills servers and cuts connections. `all` does so three to four times as often.
-PRESUBMIT_COUNTS = {"DEV_SWITCHBOARD_CRASHES": "15", "DEV_SWITCHBOARD_CUTS": "60"}
+# How often it kills servers, cuts connections and has clients race. `all` does so three to four times as often.
+PRESUBMIT_COUNTS = {"DEV_SWITCHBOARD_CRASHES": "15", "DEV_SWITCHBOARD_CUTS": "60", "DEV_SWITCHBOARD_RACES": "300"}
 TIERS = ("check", "swift", "integration", "web", "browser", "fuzz", "long")
 ALL = ("check", "swift", "integration", "web", "browser", "fuzz")
 PRESUBMIT = ("check", "swift", "integration", "web", "browser")
