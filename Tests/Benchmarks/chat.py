@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "
 import chat_crowds
 import chat_peer
 import switchboard_tests.server
+from chat_search import SearchLag
 from switchboard_tests import transfers
 from switchboard_tests.conversations import send
 from switchboard_tests.rawsocket import RawSocket
@@ -105,10 +106,13 @@ class Bench:
         }
         print(f"\n{'messages':16}{'a second':>10}{'p50 ms':>10}{'p99 ms':>10}{'us of CPU':>11}   one listener each")
         for name, (users, shape) in loads.items():
-            found = []
+            found, lags, rests = [], [], []
             for _ in range(self.options.rounds):
                 with self.server(users) as (server, people):
-                    found.append(self.as_fast_as_possible(server, people, shape))
+                    with SearchLag(server) as lag:
+                        found.append(self.as_fast_as_possible(server, people, shape))
+                    lags.append(max(lag.seconds))
+                    rests.append(lag.caught_up())
             pace = statistics.median(one["sentPerSecond"] for one in found)
             p50, p99 = (
                 statistics.median(one["milliseconds"]["send to result"][point] for one in found)
@@ -117,7 +121,8 @@ class Bench:
             cost = statistics.median(one["serverMicrosecondsPerWrite"] for one in found)
             print(
                 f"{name:16}{pace:10.0f}{p50:10.1f}{p99:10.1f}{cost:11.0f}   {met(pace >= GOAL_PER_SECOND)} "
-                f"(goal: {GOAL_PER_SECOND:,} a second)", flush=True,
+                f"(goal: {GOAL_PER_SECOND:,} a second); search behind by at most {statistics.median(lags):.1f} s, and "
+                f"{statistics.median(rests):.1f} s more at the end", flush=True,
             )  # fmt: skip
 
     def cost(self) -> None:
@@ -165,11 +170,12 @@ class Bench:
             self.latency_with(receipts)
 
     def latency_with(self, receipts: list[str]) -> None:
-        found = []
+        found, lags = [], []
         for _ in range(self.options.rounds):
-            with self.server(200) as (server, people):
+            with self.server(200) as (server, people), SearchLag(server) as lag:
                 shape = ["--groups", "60", "--group-size", "10", "--rate", str(self.options.rate), *receipts]
                 found.append(self.load(server, people, *shape, "--duration", str(self.options.seconds)))
+            lags.append(max(lag.seconds))
         marked = ", and mark what they have as read once a second and with what they send" if receipts else ""
         print(f"\nat {self.options.rate} messages a second in groups of ten who all listen{marked}, ms:")
         for step in ("send to result", "send to received", *(["mark"] if receipts else [])):
@@ -181,6 +187,7 @@ class Bench:
             if step == "send to received":
                 line += f"   {met(p50 <= GOAL_P50 and p99 <= GOAL_P99)} (goal: p50 {GOAL_P50}, p99 {GOAL_P99})"
             print(line, flush=True)
+        print(f"  search behind by at most {statistics.median(lags):.1f} s", flush=True)
 
     def inbox(self) -> None:
         """Of one of two users who share so many groups, which come from another system, with all that is unread."""

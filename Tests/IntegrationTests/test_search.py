@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 import pytest
+from switchboard_tests import metrics
 from switchboard_tests.conversations import befriend, create, direct, group, send
 from switchboard_tests.endpoint import Endpoint, RequestError
 from switchboard_tests.server import Server, User, refused
@@ -202,6 +203,8 @@ def test_the_index_goes_on_after_a_crash(make_server):
     assert len(found(ann, "melon", limit=50)) == 20
     send(ann, here, "melon 20")
     eventually(lambda: indexed_to(server, here) == 21)
+    eventually(lambda: metrics.value(server, "search_oldest_seconds") == 0)
+    assert metrics.value(server, "search_waiting") == 0
     # Of a deleted account nothing is left in the index.
     assert rows(server, "SELECT count(*) FROM postings WHERE term = 'melon'") == [(21,)]
     server.command("account", "delete", ann.id, "--yes")

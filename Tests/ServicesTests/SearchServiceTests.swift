@@ -73,6 +73,25 @@ import Testing
         #expect(try terms.integer(0) == 2 + 39 * 3 + 660 * 8 && terms.integer(1) == 700)
     }
 
+    @Test("how far the index is behind is known, and nothing when it has all")
+    func lag() async throws {
+        let id = try await notes()
+        try await send("one", to: id)
+        let indexer = SearchIndexer(store: store, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        // Until it has looked, it may lack anything.
+        #expect(indexer.lag.conversations == 0 && indexer.lag.seconds > 0)
+        try await send("two", to: id)
+        let before = indexer.lag
+        #expect(before.conversations == 1 && before.seconds > 0)
+        let task = Task { await indexer.run() }
+        try await eventually { indexer.lag.seconds == 0 }
+        #expect(try await indexedTo(id) == 2 && indexer.lag.conversations == 0)
+        try await send("three", to: id)
+        try await eventually { try await indexedTo(id) == 3 && indexer.lag.seconds == 0 }
+        task.cancel()
+        await task.value
+    }
+
     @Test("all texts that have changed at once are indexed")
     func changing() async throws {
         let id = try await notes()

@@ -118,7 +118,7 @@ struct ServiceGraph: Sendable {
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
             transcription: transcription, translation: product?.translationStats(storage.store), webhooks: dispatcher,
-            written: { authenticator.writtenBytes }, registry: registry)
+            search: product?.indexer, written: { authenticator.writtenBytes }, registry: registry)
         let readiness = Readiness(
             listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
             isStorageFull: { [storage] in storage.database.isDiskFull },

@@ -22,6 +22,8 @@ struct ServerMetrics: Sendable {
     /// Nil without the api.
     let translation: (@Sendable () async throws -> TranslationStats)?
     let webhooks: WebhookDispatcher
+    /// Nil without the api.
+    let search: SearchIndexer?
     let written: @Sendable () -> (admitted: Int, refused: Int)
     let registry: PrometheusRegistry
     private let started = Date()
@@ -33,7 +35,8 @@ struct ServerMetrics: Sendable {
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
         transcription: TranscriptionParts, translation: (@Sendable () async throws -> TranslationStats)?,
-        webhooks: WebhookDispatcher, written: @escaping @Sendable () -> (admitted: Int, refused: Int),
+        webhooks: WebhookDispatcher, search: SearchIndexer?,
+        written: @escaping @Sendable () -> (admitted: Int, refused: Int),
         registry: PrometheusRegistry
     ) {
         self.hub = hub
@@ -44,6 +47,7 @@ struct ServerMetrics: Sendable {
         self.transcription = transcription
         self.translation = translation
         self.webhooks = webhooks
+        self.search = search
         self.written = written
         self.registry = registry
     }
@@ -61,6 +65,10 @@ struct ServerMetrics: Sendable {
         let written = written()
         set("text_bytes_total", written.admitted)
         set("text_refusals_total", written.refused)
+        if let lag = search?.lag {
+            set("search_waiting", lag.conversations)
+            set("search_oldest_seconds", lag.seconds)
+        }
         for (reason, count) in realtime.byes { set("realtime_byes_total", count, [("reason", reason)]) }
         for (client, count) in realtime.hellos {
             set("realtime_hellos_total", count, [("client", client.rawValue)])

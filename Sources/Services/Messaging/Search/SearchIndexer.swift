@@ -21,7 +21,10 @@ package final class SearchIndexer: Service {
     private static let batched = 64
 
     private struct Pending {
-        var conversations: Set<ConversationID> = []
+        /// With the first commit that is not indexed.
+        var conversations: [ConversationID: ContinuousClock.Instant] = [:]
+        /// The first commit of what is being indexed, or could not be.
+        var oldest: ContinuousClock.Instant? = .now
         /// Whether others may have messages that are not indexed: at the start, and after a failure.
         var needsScan = true
         /// Whether the next wake is set already.
@@ -42,10 +45,30 @@ package final class SearchIndexer: Service {
         wakes.continuation.yield()
     }
 
+    /// How far searches have to read beside the index.
+    package struct Lag: Sendable {
+        /// Conversations with messages that are not indexed, of those that have changed since the start.
+        package var conversations: Int
+        /// Since the oldest commit that is not indexed, in seconds; 0 if all are.
+        package var seconds: Double
+    }
+
+    package var lag: Lag {
+        pending.withLock { pending in
+            let oldest = (pending.conversations.values + [pending.oldest].compactMap(\.self)).min()
+            return Lag(
+                conversations: pending.conversations.count,
+                seconds: oldest.map { $0.duration(to: .now) / .seconds(1) } ?? 0)
+        }
+    }
+
     /// What is added within a moment becomes one transaction. Searches read meanwhile what is not indexed.
     private func add(_ conversations: Set<ConversationID>) {
         let mustWake = pending.withLock { pending in
-            pending.conversations.formUnion(conversations)
+            let now = ContinuousClock.now
+            for conversation in conversations where pending.conversations[conversation] == nil {
+                pending.conversations[conversation] = now
+            }
             defer { pending.isWaking = true }
             return !pending.isWaking
         }
@@ -83,9 +106,10 @@ package final class SearchIndexer: Service {
         }
         while !Task.isCancelled {
             let next = pending.withLock { pending in
-                let next = pending.conversations.prefix(Self.batched)
-                pending.conversations.subtract(next)
-                return Array(next)
+                let next = Array(pending.conversations.prefix(Self.batched))
+                for (conversation, _) in next { pending.conversations[conversation] = nil }
+                pending.oldest = next.map(\.value).min()
+                return next.map(\.key)
             }
             guard !next.isEmpty else { return }
             try await index(next)
