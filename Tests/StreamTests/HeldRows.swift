@@ -1,3 +1,5 @@
+import Model
+
 /// What a client holds of an inbox.
 struct HeldInbox {
     private(set) var rows: [String: JSONValue] = [:]
@@ -96,13 +98,15 @@ struct HeldUser {
         }
     }
 
-    func differences(from fresh: HeldUser) -> [String] {
+    /// - Parameter closed: calls whose own streams were closed, by which clients know that they see no more of them.
+    func differences(from fresh: HeldUser, closed: Set<CallID>) -> [String] {
         var found: [String] = []
         if me != fresh.me { found.append("me: held \(me ?? .null), fresh \(fresh.me ?? .null)") }
         for user in Set(friends.keys).union(fresh.friends.keys) where friends[user] != fresh.friends[user] {
             found.append("friend: held \(friends[user] ?? .null), fresh \(fresh.friends[user] ?? .null)")
         }
-        for id in Set(calls.keys).union(fresh.calls.keys) where calls[id] != fresh.calls[id] {
+        let gone = Set(closed.map(\.text)).subtracting(fresh.calls.keys)
+        for id in Set(calls.keys).union(fresh.calls.keys).subtracting(gone) where calls[id] != fresh.calls[id] {
             found.append("call: held \(calls[id] ?? .null), fresh \(fresh.calls[id] ?? .null)")
         }
         return found

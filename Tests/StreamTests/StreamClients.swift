@@ -121,6 +121,7 @@ private struct Fresh {
     private let hints: [ConversationID: ExpectedHints]
     /// What is wrong with what is sent now.
     private var violations: [String] = []
+    private let closedCalls: Set<CallID>
 
     init(_ user: UserID, in world: StreamWorld) async throws {
         var listener = StreamListener(user, in: world)
@@ -167,6 +168,7 @@ private struct Fresh {
             )
         }
         self.violations = violations
+        closedCalls = world.closedCalls.value[user] ?? []
         (self.translations, self.hints) = (translations, hints)
         coverage.update { $0["hints", default: 0] += hints.values.reduce(0) { $0 + $1.shownCount } }
         var archive = HeldInbox()
@@ -186,7 +188,7 @@ private struct Fresh {
 
     func differences(from client: StreamListener) -> [String] {
         var found = client.inbox.differences(from: listener.inbox, archived: archive)
-        found += client.own.differences(from: listener.own)
+        found += client.own.differences(from: listener.own, closed: closedCalls)
         found += violations + client.violations
         if client.userListen?.position != listener.userListen?.position { found.append("another position of the user") }
         for (id, one) in client.conversations {

@@ -110,19 +110,30 @@ struct StreamCommand: Hashable {
             .answer, .level, .level, .pass,
         ]
 
+        /// Of calls in a group, and of who is in it meanwhile.
+        private static let calls: [Kind] = [
+            .call, .call, .call, .acceptCall, .acceptCall, .acceptCall, .declineCall, .hangUp, .hangUp, .send, .edit,
+            .react, .react, .delete, .add, .accept, .leave, .remove, .block, .unblock, .pass, .goAway, .resume,
+        ]
+
         /// - Parameter seed: of the sequence: each kind of focus has its turn.
         init(users: Int, seed: UInt64, _ random: inout SeededRandom) {
             kinds = (0..<8).map { _ in Kind.allCases.randomElement(using: &random) ?? .send }
             let (one, other) = (Int.random(in: 0..<users, using: &random), Int.random(in: 0..<users, using: &random))
             location = Bool.random(using: &random) ? .group(0) : .pair(one, other)
             let hasConsents = Int.random(in: 0..<4, using: &random) > 0
-            switch seed % 6 {
+            switch seed % 7 {
             case 0: often = Self.conversation
             case 1: often = Self.translations
             case 2, 3:
                 often = Self.hints
                 if one == other || Bool.random(using: &random) { location = .group(0) }
                 first = Self.beginningOfHints(in: location, users: users, hasConsents: hasConsents)
+            case 4:
+                often = Self.calls
+                location = .group(0)
+                // Of four nobody is called: they come by themselves.
+                first = (1..<Int.random(in: 3...users, using: &random)).flatMap { Self.join($0) }
             default:
                 often = Self.answers
                 location = .group(0)

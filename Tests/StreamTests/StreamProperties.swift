@@ -21,9 +21,11 @@ import Wire
 /// that the listener does not see; hints that are queued without a job; blocks that stay after an edit, or after a level was
 /// lowered, and blocks served to who does not see all of their messages; sentences that stay with the text, or with the
 /// level, of what they cite, or of what the model was shown, and sentences served to who no longer sees that; sentences of a
-/// deleted account. Hints that stay after a level was lowered, and hints that a resumed stream leaves out, were not found in
-/// a minute, nor in half a minute a reaction that is not counted, a call without one of its participants and a mention that
-/// stays after an edit: raise DEV_SWITCHBOARD_STREAM_SECONDS after a change of levels, counts, calls or reactions.
+/// deleted account.
+///
+/// These took one to four minutes: hints that stay after a level was lowered, hints that a resumed stream leaves out, a
+/// reaction that is not counted, and a mention that stays after an edit. Raise DEV_SWITCHBOARD_STREAM_SECONDS after a change
+/// of levels, counts or reactions. A call without one of its participants took a quarter of a minute.
 @Suite("Streams", .timeLimit(.minutes(60)))
 struct StreamProperties {
     private static let users = 4

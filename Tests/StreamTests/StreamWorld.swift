@@ -60,6 +60,8 @@ final class StreamWorld: Sendable {
     let coverage = Shared<[String: Int]>([:])
     /// How many sessions users have, of those who have any.
     let sessions = Shared<[UserID: Int]>([:])
+    /// Calls whose streams were closed for a user, who left their conversation.
+    let closedCalls = Shared<[UserID: Set<CallID>]>([:])
     private let typing: TypingNotices
     private let principals: [Principal]
     private let calls = CallCommands()
@@ -125,8 +127,11 @@ final class StreamWorld: Sendable {
                         createdAt: store.now))
             }
         }
-        store.handleDepartures { store, conversation, user in
-            _ = try calls.leftConversation(conversation, user, at: store.now, in: store)
+        store.handleDepartures { [closedCalls] store, conversation, user in
+            let outcome = try calls.leftConversation(conversation, user, at: store.now, in: store)
+            if let outcome, outcome.effects.contains(.dropUser(user, .call(outcome.call.id))) {
+                closedCalls.update { $0[user, default: []].insert(outcome.call.id) }
+            }
             return nil
         }
     }
@@ -328,15 +333,17 @@ extension StreamWorld {
             return
         }
         guard let id = locations.value[command.location] else { return }
-        let made = try await store.write { store -> CallID in
+        let made = try await store.write { store -> Call in
             let called = try commands.callees(in: id, by: principal.user, limit: 3, store: store)
             return try calls.create(
-                CreateCall(clientID: clientID, kind: .audio, conversation: id),
+                // There is no media gateway.
+                CreateCall(clientID: clientID, kind: .audio, mode: .direct, conversation: id),
                 of: CallConversation(id: id, isGroup: called.kind == .group, callees: called.users), by: principal,
                 id: callID, at: now, in: store
-            ).call.id
+            ).call
         }.value
-        liveCalls.update { $0[command.location] = made }
+        if made.participants.count > 2 { coverage.update { $0["calls of several", default: 0] += 1 } }
+        liveCalls.update { $0[command.location] = made.id }
     }
 }
 
