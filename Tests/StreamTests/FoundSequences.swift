@@ -8,9 +8,33 @@ enum FoundSequence: CaseIterable {
     case receiptsTurnedOffAway
     /// An answer to who has left rests on a text of then, and they have deleted the conversation for themselves.
     case askedAndDeletedForOneself
+    /// Who was erased during a call held it as it was then.
+    case leftDuringACall
+    /// Who had cleared what was sent while they were away held a conversation without it.
+    case clearedAway
 
     var commands: [StreamCommand] {
         switch self {
+        case .clearedAway:
+            [
+                StreamCommand(.create, by: 3, of: 2, in: .direct(2, 3), value: 9, salt: 111),
+                StreamCommand(.resume, by: 2, of: 3, in: .direct(2, 3), number: 7, value: 4, salt: 143),
+                StreamCommand(.send, by: 3, of: 3, in: .direct(2, 3), number: 2, value: 15, salt: 145),
+                StreamCommand(.deleteForOneself, by: 2, of: 2, in: .direct(2, 3), value: 9, salt: 160),
+                StreamCommand(.resume, by: 2, of: 3, in: .direct(2, 3), number: 4, salt: 162),
+            ]
+        case .leftDuringACall:
+            [
+                StreamCommand(.create, by: 0, of: 1, value: 3, salt: 99),
+                StreamCommand(.accept, by: 1, of: 1),
+                StreamCommand(.add, by: 0, of: 2),
+                StreamCommand(.accept, by: 2, of: 1),
+                StreamCommand(.add, by: 0, of: 3),
+                StreamCommand(.accept, by: 3, of: 1),
+                StreamCommand(.call, by: 1, of: 3, number: 6, value: 6, salt: 160),
+                StreamCommand(.eraseUser, by: 0, of: 2, in: .notes(0), number: 5, value: 6, salt: 172),
+                StreamCommand(.acceptCall, by: 3, of: 1, number: 6, value: 2, salt: 200),
+            ]
         case .invitedByWhomTheyHaveBlocked:
             [
                 StreamCommand(.befriend, by: 3, of: 0, salt: 3),

@@ -64,7 +64,6 @@ extension ConversationCommands {
         guard sequence < conversation.sequence else { return changes }
         var shown = conversation
         shown.version = conversation.version(for: found.member.user)
-        if shown.version > sequence { changes.rows.append(.conversation(shown)) }
         let reader = PageReader(found: found, user: found.member.user, store: store)
         let members = try store.members(of: conversation.id, changedAfter: sequence, limit: limits.changes + 1)
         changes.rows += members.map { .member($0.shown(in: conversation.kind)) }
@@ -74,6 +73,9 @@ extension ConversationCommands {
         let last = min(try store.lastNumber(of: conversation.id, at: sequence), held?.upperBound ?? .max)
         let newer = try reader.page(earlier: limits.window, upTo: conversation.lastNumber, later: 0, after: last)
         changes.rows += newer.messages.map { .message($0) }
+        // The document alone tells the number of a last message that the user has cleared or hidden.
+        let lacksLast = conversation.lastNumber > last && newer.messages.last?.number != conversation.lastNumber
+        if shown.version > sequence || lacksLast { changes.rows.append(.conversation(shown)) }
         if newer.hasEarlier, let first = newer.range?.lowerBound, first > last + 1 {
             changes.gap = (last + 1)...(first - 1)
         }

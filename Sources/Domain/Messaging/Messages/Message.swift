@@ -77,6 +77,9 @@ package struct Message: Hashable, Sendable {
         self.isWithheld = isWithheld
     }
 
+    /// A call that has not ended, or a recording that is being written down: it changes by itself.
+    var isUnderWay: Bool { call.map { $0.state != .ended } ?? (voice?.transcript?.status == .pending) }
+
     package func isVisible(to user: UserID) -> Bool { !isWithheld || author == user }
 
     mutating func change(to version: Int64, isWithheld: Bool) {

@@ -70,13 +70,13 @@ struct PageReader<Store: MessagingStore> {
     }
 
     /// The text that the user sees: who left sees the one of then, unless the message was deleted since; and nobody but its
-    /// author sees one that is withheld.
+    /// author sees one that is withheld. Of what was under way when they left they are not told the end, so they see nothing
+    /// of it from then on.
     func withSeenText(_ message: Message) throws -> Message {
         let until = found.access.spans.span(of: message.number)?.untilSequence ?? .max
         let isAuthor = message.author == user
-        guard message.deletedAt == nil, message.textVersion > until || message.isTextWithheld && !isAuthor else {
-            return message
-        }
+        let isOfThen = message.textVersion <= until && (until == .max || !message.isUnderWay)
+        guard message.deletedAt == nil, !isOfThen || message.isTextWithheld && !isAuthor else { return message }
         if message.kind == .call {
             var seen = message
             (seen.call, seen.textVersion) = (message.call?.asItBegan, until)
