@@ -193,7 +193,7 @@ let package = Package(
                 "Messaging", "Transfer",
                 "Webhooks",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
-                "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap,
+                "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap, deque,
             ]),
 
         // WebAPI: routes, transports, and the web client.

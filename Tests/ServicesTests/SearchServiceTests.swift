@@ -92,6 +92,62 @@ import Testing
         await task.value
     }
 
+    @Test("many in which more is written all the time keep no other from the index")
+    func turns() async throws {
+        let (commands, user) = (commands, user)
+        let text = try MessageText((0..<60).map { "word\($0)" }.joined(separator: " "))
+        let busy = try await store.write { store in
+            try (0..<100).map { _ in
+                try commands.createGroup(name: nil, members: [], id: .make(at: store.now), by: user, in: store)
+                    .conversation.id
+            }
+        }.value
+        let quiet = try await notes()
+        func writeMore() async throws {
+            _ = try await store.write { store in
+                for id in busy {
+                    let outgoing = OutgoingMessage(clientID: .make(at: store.now), text: text, digest: [])
+                    _ = try commands.send(outgoing, to: id, by: user, in: store)
+                }
+            }
+        }
+        // Of each more than one turn indexes.
+        for _ in 0..<20 { try await writeMore() }
+        let (indexer, task) = indexer()
+        try await eventually { try await indexedTo(busy[0]) > 0 }
+        try await send("quiet", to: quiet)
+        while try await indexedTo(quiet) == 0 { try await writeMore() }
+        let before = indexer.lag
+        #expect(before.conversations > 0 && before.seconds > 0)
+        try await eventually { indexer.lag.seconds == 0 }
+        for id in busy { #expect(try await indexedTo(id) > 20) }
+        task.cancel()
+        await task.value
+    }
+
+    @Test("who waits is known with the first commit that it waits for, and is there once")
+    func order() {
+        let ids = (0..<4).map { _ in ConversationID.make(at: Timestamp.systemClock()) }
+        let start = ContinuousClock.now
+        func entry(_ number: Int, _ seconds: Int) -> WaitingConversations.Entry {
+            .init(id: ids[number], since: start + .seconds(seconds))
+        }
+        var waiting = WaitingConversations()
+        for number in 0..<3 { waiting.append(entry(number, number)) }
+        waiting.append(entry(1, 5))
+        #expect(waiting.count == 3 && waiting.oldest == start)
+        let taken = waiting.take(2)
+        #expect(taken.map(\.id) == [ids[0], ids[1]] && taken.map(\.since) == [start, start + .seconds(1)])
+        #expect(waiting.first?.id == ids[2] && waiting.oldest == start + .seconds(2))
+        // Meanwhile one changes again, and so does another.
+        waiting.append(entry(1, 6))
+        waiting.append(entry(3, 7))
+        waiting.putBack(taken)
+        #expect(waiting.count == 4 && waiting.oldest == start)
+        #expect(waiting.take(9).map(\.id) == [ids[0], ids[1], ids[2], ids[3]])
+        #expect(waiting.isEmpty && waiting.first == nil && waiting.oldest == nil && waiting.take(1).isEmpty)
+    }
+
     @Test("all texts that have changed at once are indexed")
     func changing() async throws {
         let id = try await notes()

@@ -102,7 +102,7 @@ struct SearchBenchmark {
                         longest,
                         try await milliseconds { _ = try await store.write { try indexer.write(batch, in: $0) } })
                     postings += batch.postings.count
-                    if !batch.hasMore { break }
+                    if batch.nextSentAt == nil { break }
                 }
             }
         }

@@ -12,8 +12,8 @@ package struct IndexBatch: Sendable {
     package let postings: [SearchPosting]
     /// By the numbers of the messages.
     let terms: [Int64: [SearchTerm]]
-    /// Whether there are more messages after it.
-    package let hasMore: Bool
+    /// When the first message after it was sent. Nil if there was none.
+    package let nextSentAt: Timestamp?
 }
 
 /// What changes in the index with a text: all, or a part of it if it has many terms.
@@ -47,12 +47,12 @@ package struct MessageIndexer: Sendable {
         let index = try store.searchIndex(of: id)
         guard index?.isOutdated != true else { return nil }
         let from = index?.indexedTo ?? 0
-        let messages = try store.messages(toIndexIn: id, after: from, limit: Self.maxMessages)
+        let messages = try store.messages(toIndexIn: id, after: from, limit: Self.maxMessages + 1)
         var postings: [SearchPosting] = []
         var versions: [Int64] = []
         var termsByNumber: [Int64: [SearchTerm]] = [:]
         var size = 0
-        for message in messages {
+        for message in messages.prefix(Self.maxMessages) {
             guard versions.isEmpty || postings.count < Self.maxPostings && size < Self.maxSize else { break }
             size += message.text?.utf8.count ?? 0
             let terms = try store.terms(of: message)
@@ -66,7 +66,7 @@ package struct MessageIndexer: Sendable {
         postings.sort { $0.precedes($1) }
         return IndexBatch(
             conversation: id, from: from, to: to, textVersions: versions, postings: postings,
-            terms: termsByNumber, hasMore: versions.count < messages.count || messages.count == Self.maxMessages)
+            terms: termsByNumber, nextSentAt: messages.dropFirst(versions.count).first?.sentAt)
     }
 
     /// Writes a batch, unless one of its texts has changed meanwhile, or somebody else has written it.

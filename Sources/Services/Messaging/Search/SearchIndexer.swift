@@ -21,14 +21,57 @@ package final class SearchIndexer: Service {
     private static let batched = 64
 
     private struct Pending {
-        /// With the first commit that is not indexed.
-        var conversations: [ConversationID: ContinuousClock.Instant] = [:]
-        /// The first commit of what is being indexed, or could not be.
-        var oldest: ContinuousClock.Instant? = .now
-        /// Whether others may have messages that are not indexed: at the start, and after a failure.
-        var needsScan = true
+        /// Those in which something has changed, and those that a scan has found: both take turns.
+        var changed = WaitingConversations()
+        var found = WaitingConversations()
+        /// While there is a scan, at the start and after a failure: the first commit that the index may lack, and the last
+        /// conversation that was looked at.
+        var scanSince: ContinuousClock.Instant? = .now
+        var scanned: ConversationID?
+        /// What is being indexed.
+        var turn = Turn()
         /// Whether the next wake is set already.
         var isWaking = false
+
+        var oldest: ContinuousClock.Instant? {
+            ([changed.oldest, found.oldest, scanSince] + turn.entries.map(\.since)).compactMap(\.self).min()
+        }
+
+        mutating func takeTurn() {
+            let isOfFound = !found.isEmpty && (changed.isEmpty || !turn.isOfFound)
+            turn = Turn(
+                entries: isOfFound ? found.take(SearchIndexer.batched) : changed.take(SearchIndexer.batched),
+                isOfFound: isOfFound)
+        }
+
+        mutating func endTurn(_ rest: Rest) {
+            let queue = turn.isOfFound ? \Self.found : \Self.changed
+            for entry in rest.again { self[keyPath: queue].append(entry) }
+            self[keyPath: queue].putBack(rest.unreached)
+            turn.entries = []
+        }
+
+        mutating func scanAnew() {
+            scanSince = oldest ?? .now
+            scanned = nil
+            found = WaitingConversations()
+            turn.entries = []
+        }
+    }
+
+    private struct Turn {
+        var entries: [WaitingConversations.Entry] = []
+        var isOfFound = false
+    }
+
+    /// What of a turn is left.
+    private struct Rest {
+        /// Those that have more.
+        var again: [WaitingConversations.Entry] = []
+        /// Those for which there was no room.
+        var unreached: [WaitingConversations.Entry] = []
+
+        var isEmpty: Bool { again.isEmpty && unreached.isEmpty }
     }
 
     private let store: Store
@@ -47,7 +90,7 @@ package final class SearchIndexer: Service {
 
     /// How far searches have to read beside the index.
     package struct Lag: Sendable {
-        /// Conversations with messages that are not indexed, of those that have changed since the start.
+        /// Conversations that wait for their turn, as far as they are known.
         package var conversations: Int
         /// Since the oldest commit that is not indexed, in seconds; 0 if all are.
         package var seconds: Double
@@ -55,10 +98,9 @@ package final class SearchIndexer: Service {
 
     package var lag: Lag {
         pending.withLock { pending in
-            let oldest = (pending.conversations.values + [pending.oldest].compactMap(\.self)).min()
-            return Lag(
-                conversations: pending.conversations.count,
-                seconds: oldest.map { $0.duration(to: .now) / .seconds(1) } ?? 0)
+            Lag(
+                conversations: pending.changed.count + pending.found.count,
+                seconds: pending.oldest.map { $0.duration(to: .now) / .seconds(1) } ?? 0)
         }
     }
 
@@ -66,9 +108,7 @@ package final class SearchIndexer: Service {
     private func add(_ conversations: Set<ConversationID>) {
         let mustWake = pending.withLock { pending in
             let now = ContinuousClock.now
-            for conversation in conversations where pending.conversations[conversation] == nil {
-                pending.conversations[conversation] = now
-            }
+            for conversation in conversations { pending.changed.append(.init(id: conversation, since: now)) }
             defer { pending.isWaking = true }
             return !pending.isWaking
         }
@@ -90,7 +130,7 @@ package final class SearchIndexer: Service {
                     if !Task.isCancelled, (error as? SQLError)?.kind != .diskFull {
                         logger.error("messages cannot be indexed", metadata: ["error": "\(error)"])
                     }
-                    pending.withLock { $0.needsScan = true }
+                    pending.withLock { $0.scanAnew() }
                     try? await Task.sleep(for: Self.retryDelay)
                     wakes.continuation.yield()
                 }
@@ -98,58 +138,61 @@ package final class SearchIndexer: Service {
         }
     }
 
-    /// Indexes all that is pending.
+    /// Gives turns until all is indexed, but for what was added a moment ago and is not due yet.
     private func work() async throws {
-        if pending.withLock({ $0.needsScan }) {
-            try await scan()
-            pending.withLock { $0.needsScan = false }
-        }
         while !Task.isCancelled {
-            let next = pending.withLock { pending in
-                let next = Array(pending.conversations.prefix(Self.batched))
-                for (conversation, _) in next { pending.conversations[conversation] = nil }
-                pending.oldest = next.map(\.value).min()
-                return next.map(\.key)
-            }
-            guard !next.isEmpty else { return }
-            try await index(next)
-            try await forgetDeleted()
-        }
-    }
-
-    private func forgetDeleted() async throws {
-        guard try await !store.read({ try $0.deletedTexts(limit: 1).isEmpty }) else { return }
-        while !Task.isCancelled {
+            try await scanFurther()
             let start = ContinuousClock.now
-            guard try await store.write({ [indexer] in try indexer.forgetDeleted(in: $0) }).value else { return }
+            let entries = pending.withLock { pending in
+                pending.takeTurn()
+                return pending.turn.entries
+            }
+            let rest = try await index(entries)
+            let isDone = pending.withLock { pending in
+                pending.endTurn(rest)
+                return rest.isEmpty && pending.found.isEmpty && pending.scanSince == nil
+                    && pending.changed.first.map { $0.since > start } ?? true
+            }
+            if try await !forgetDeleted(), isDone { return }
             try await Task.sleep(for: min(ContinuousClock.now - start, Self.maxPause))
         }
     }
 
-    private func scan() async throws {
-        var cursor: ConversationID?
-        repeat {
-            let after = cursor
-            let found = try await store.read { try $0.conversationsToIndex(after: after, limit: Self.scanned) }
-            for start in stride(from: 0, to: found.due.count, by: Self.batched) {
-                try await index(Array(found.due[start..<min(start + Self.batched, found.due.count)]))
+    /// - Returns: whether there is more.
+    private func forgetDeleted() async throws -> Bool {
+        guard try await !store.read({ try $0.deletedTexts(limit: 1).isEmpty }) else { return false }
+        return try await store.write { [indexer] in try indexer.forgetDeleted(in: $0) }.value
+    }
+
+    /// Looks for more when what was found is indexed.
+    private func scanFurther() async throws {
+        while let (since, after) = pending.withLock({ pending in
+            pending.found.isEmpty ? pending.scanSince.map { ($0, pending.scanned) } : nil
+        }) {
+            let page = try await store.read { try $0.conversationsToIndex(after: after, limit: Self.scanned) }
+            pending.withLock { pending in
+                for id in page.due { pending.found.append(.init(id: id, since: since)) }
+                pending.scanned = page.next
+                if page.next == nil { pending.scanSince = nil }
             }
-            cursor = found.next
-        } while cursor != nil && !Task.isCancelled
-        try await forgetDeleted()
+        }
     }
 
     /// One that cannot be indexed does not keep the others from it: it is read until the next start.
-    private func index(_ conversations: [ConversationID]) async throws {
+    private func index(_ entries: [WaitingConversations.Entry]) async throws -> Rest {
+        guard !entries.isEmpty else { return Rest() }
         do {
-            try await follow(conversations)
+            return try await step(entries)
         } catch  where Self.isOfRows(error) {
-            guard conversations.count > 1 else {
-                return logger.error(
+            guard entries.count > 1 else {
+                logger.error(
                     "a conversation cannot be indexed",
-                    metadata: ["conversation": "\(conversations[0])", "error": "\(error)"])
+                    metadata: ["conversation": "\(entries[0].id)", "error": "\(error)"])
+                return Rest()
             }
-            for conversation in conversations { try await index([conversation]) }
+            var rest = Rest()
+            for entry in entries { rest.again += try await index([entry]).again }
+            return rest
         }
     }
 
@@ -163,33 +206,43 @@ package final class SearchIndexer: Service {
         var changes: [IndexChange] = []
         /// Those whose index another version has made.
         var outdated: [ConversationID] = []
-        var left: [ConversationID] = []
+        /// How many of the conversations were looked at.
+        var reached = 0
     }
 
-    private func follow(_ conversations: [ConversationID]) async throws {
-        var left = conversations
-        while !left.isEmpty, !Task.isCancelled {
-            let step = try await next(of: left)
-            left = step.left + step.batches.filter(\.hasMore).map(\.conversation)
-            guard !step.batches.isEmpty || !step.changes.isEmpty || !step.outdated.isEmpty else { continue }
-            let start = ContinuousClock.now
-            left += try await store.write { [indexer] store in
-                var again: [ConversationID] = []
+    /// One transaction.
+    private func step(_ entries: [WaitingConversations.Entry]) async throws -> Rest {
+        let step = try await next(of: entries.map(\.id))
+        var again: Set<ConversationID> = []
+        if !step.batches.isEmpty || !step.changes.isEmpty || !step.outdated.isEmpty {
+            again = try await store.write { [indexer] store in
+                // There may be more than one step has, or one of them may have changed once more.
+                var again = Set(step.changes.map(\.conversation))
                 // Texts have changed since they were read.
                 for batch in step.batches where try !indexer.write(batch, in: store) {
-                    again.append(batch.conversation)
+                    again.insert(batch.conversation)
                 }
                 for change in step.changes { _ = try indexer.write(change, in: store) }
-                // There may be more than one step has, or one of them may have changed once more.
-                again += Set(step.changes.map(\.conversation))
                 for id in step.outdated {
                     _ = try indexer.clear(id, in: store)
-                    again.append(id)
+                    again.insert(id)
                 }
                 return again
             }.value
-            if !left.isEmpty { try await Task.sleep(for: min(ContinuousClock.now - start, Self.maxPause)) }
         }
+        var rest = Rest(unreached: Array(entries[step.reached...]))
+        let next = Dictionary(uniqueKeysWithValues: step.batches.map { ($0.conversation, $0.nextSentAt) })
+        let (now, time) = (ContinuousClock.now, Timestamp.systemClock())
+        for var entry in entries[..<step.reached] {
+            if again.contains(entry.id) {
+                rest.again.append(entry)
+            } else if let sentAt = next[entry.id] ?? nil {
+                // What it waited for is indexed. Imported messages are older than their commit.
+                entry.since = max(entry.since, now - .milliseconds(max(0, time.milliseconds(since: sentAt))))
+                rest.again.append(entry)
+            }
+        }
+        return rest
     }
 
     /// Reads batches until there is enough for one transaction. The writer has to insert them, and no more.
@@ -197,15 +250,12 @@ package final class SearchIndexer: Service {
         try await store.read { [indexer] store in
             var step = Step()
             var count = 0
-            for (position, id) in conversations.enumerated() {
-                guard count < MessageIndexer.maxPostings else {
-                    step.left = Array(conversations[position...])
-                    break
-                }
+            for id in conversations {
+                guard count < MessageIndexer.maxPostings, step.outdated.isEmpty else { break }
+                step.reached += 1
                 if try indexer.isOutdated(id, in: store) {
                     step.outdated.append(id)
-                    step.left = Array(conversations[(position + 1)...])
-                    break
+                    continue
                 }
                 let changes = try indexer.changes(of: id, in: store)
                 step.changes += changes
