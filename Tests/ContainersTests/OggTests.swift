@@ -93,6 +93,31 @@ struct OggTests {
         #expect(try Files.read(mixed).packetCount == 3)
     }
 
+    @Test("a page that says it is the last, and is not, ends nothing")
+    func endInTheMiddle() throws {
+        let sent = packets((0..<150).map { 50 + $0 % 9 })
+        var file = write(sent, leavingOut: 100)
+        let whole = try Files.read(file)
+        let starts = pageStarts(file)
+        for start in starts[2..<4] {
+            file[start + 5] |= 4
+            seal(&file, at: start)
+        }
+        let track = try Files.read(file)
+        #expect(track.packets == sent && track.sampleCount == whole.sampleCount && !track.isTruncated)
+        let cut = Array(file[..<starts[4]])
+        #expect(try Files.read(cut).packetCount == 100 && !Files.read(cut).isTruncated)
+        // What goes on after it goes on without a gap.
+        #expect(throws: ContainerError.malformed("an Ogg page is missing", at: starts[3])) {
+            try Files.read(Array(file[..<starts[3]] + file[starts[4]...]))
+        }
+        var stream = OggOpusStream(limit: OpusLimit(seconds: 60))
+        stream.append(file)
+        var packets: [[UInt8]] = []
+        while let page = try stream.nextPage() { packets += page.map(\.bytes) }
+        #expect(packets == sent && stream.sampleCount == whole.sampleCount)
+    }
+
     @Test("what is wrong is said")
     func errors() throws {
         #expect(throws: ContainerError.unknownFormat) { try Files.read([]) }

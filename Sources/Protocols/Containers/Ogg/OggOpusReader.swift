@@ -4,7 +4,8 @@ import Wire
 /// Reads Opus from an Ogg file (RFC 7845): its first Opus stream.
 ///
 /// A file whose end is missing or damaged is read up to there, and marked as truncated: a recording whose writer was
-/// killed lacks only its last page.
+/// killed lacks only its last page. A page that is marked as the last and is not, as the pages before a pause in files of
+/// Telegram's clients, ends nothing.
 package enum OggOpusReader {
     /// Comments may contain a cover image; longer ones are rejected.
     private static let maximumTagByteCount = 1 << 20
@@ -22,20 +23,19 @@ package enum OggOpusReader {
             do {
                 page = try OggPage(file, at: offset)
             } catch {
+                // What follows the last page is no matter.
+                if state.hasLastPage { break }
                 // The first damaged page ends the file, but an unsupported one is an error.
                 guard case .malformed = error, state.hasTags else { throw error }
-                return state.finish(isTruncated: true)
+                break
             }
-            if page.serial == state.serial {
-                guard try state.read(page, file, at: offset) else {
-                    try rejectChain(file, after: offset &+ page.byteCount)
-                    return state.finish(isTruncated: false)
-                }
-            }
+            // Of chained streams (RFC 3533 section 4) only the first would be read.
+            guard !page.isFirst || !state.hasLastPage else { throw .unsupported("a second stream after the first") }
+            if page.serial == state.serial { try state.read(page, file, at: offset) }
             offset &+= page.byteCount
         }
         guard state.hasTags else { throw .malformed("the file ends before its audio", at: offset) }
-        return state.finish(isTruncated: true)
+        return state.finish()
     }
 
     /// The first pages of all streams come first (RFC 3533 section 4).
@@ -49,15 +49,6 @@ package enum OggOpusReader {
             offset &+= page.byteCount
             guard let bytes = file.part(body..<offset) else { throw .noOpus }
             if OpusHead.begins(bytes) { return (try OpusHead(bytes, at: body), page.serial, page.number) }
-        }
-    }
-
-    /// Rejects chained streams (RFC 3533 section 4), of which only the first would be read.
-    private static func rejectChain(_ file: RawSpan, after end: Int) throws(ContainerError) {
-        var offset = end
-        while offset < file.byteCount, let page = try? OggPage(file, at: offset) {
-            guard !page.isFirst else { throw .unsupported("a second stream after the first") }
-            offset &+= page.byteCount
         }
     }
 
@@ -75,10 +66,10 @@ package enum OggOpusReader {
         /// The start of the first packet, which is not 0 where a live stream was joined late (RFC 7845 section 4.3).
         var begin: UInt64?
         var lastGranule: UInt64?
+        /// Whether the last page that was read is marked as the last.
         var hasLastPage = false
 
-        /// False after the last page.
-        mutating func read(_ page: OggPage, _ file: RawSpan, at offset: Int) throws(ContainerError) -> Bool {
+        mutating func read(_ page: OggPage, _ file: RawSpan, at offset: Int) throws(ContainerError) {
             guard !page.isFirst else { throw .unsupported("a second stream after the first") }
             guard page.number == number &+ 1 else { throw .malformed("an Ogg page is missing", at: offset) }
             number = page.number
@@ -106,7 +97,6 @@ package enum OggOpusReader {
             }
             try note(page.granule, at: offset)
             hasLastPage = page.isLast
-            return !page.isLast
         }
 
         private mutating func skipTags(_ fragment: RawSpan, isEnd: Bool, at offset: Int) throws(ContainerError) {
@@ -143,13 +133,18 @@ package enum OggOpusReader {
             lastGranule = granule
         }
 
-        mutating func finish(isTruncated: Bool) -> OpusTrack {
-            track.dropPending()
-            track.isTruncated = isTruncated || !hasLastPage
+        /// The samples without the pre-skip.
+        var sampleCount: UInt64 {
             let granuleEnd = lastGranule.map { $0 &- (begin ?? 0) } ?? end
             // Only the last page may end before its packets do.
             let audible = hasLastPage ? min(granuleEnd, end) : end
-            track.sampleCount = audible > UInt64(track.head.preSkip) ? audible &- UInt64(track.head.preSkip) : 0
+            return audible > UInt64(track.head.preSkip) ? audible &- UInt64(track.head.preSkip) : 0
+        }
+
+        mutating func finish() -> OpusTrack {
+            track.dropPending()
+            track.isTruncated = !hasLastPage
+            track.sampleCount = sampleCount
             return track
         }
     }

@@ -17,8 +17,10 @@ package struct OggOpusStream: Sendable {
     /// Of the next page, in `buffer`.
     private var offset = 0
     private var state: OggOpusReader.Stream?
-    private var isDamaged = false
-    /// The number of audible samples, without the pre-skip; known after the last page.
+    /// Nothing is read any more.
+    private var hasEnded = false
+    /// The number of audible samples, without the pre-skip; known after a page that is marked as the last, until another
+    /// page of the stream follows.
     package private(set) var sampleCount: UInt64?
 
     package init(limit: OpusLimit) {
@@ -32,13 +34,13 @@ package struct OggOpusStream: Sendable {
     package mutating func append(_ bytes: [UInt8]) {
         buffer.removeFirst(offset)
         offset = 0
-        guard sampleCount == nil, !isDamaged else { return }
+        guard !hasEnded else { return }
         buffer += bytes
     }
 
     /// The packets that end in the next page of the stream, in order; nil when more bytes are needed, or after the end.
     package mutating func nextPage() throws(ContainerError) -> [Packet]? {
-        while sampleCount == nil, !isDamaged {
+        while !hasEnded {
             guard let page = try page() else { return nil }
             let start = offset
             offset &+= page.byteCount
@@ -46,14 +48,19 @@ package struct OggOpusStream: Sendable {
                 try begin(page, at: start)
                 continue
             }
+            if page.isFirst, state.hasLastPage {
+                // Another stream; it is none of this one.
+                hasEnded = true
+                return nil
+            }
             guard page.serial == state.serial else { continue }
             // Cleared meanwhile, so that the buffers are not copied on write.
             self.state = nil
             do {
-                let hasMore = try state.read(page, buffer.span.bytes, at: start)
-                if !hasMore { sampleCount = state.finish(isTruncated: false).sampleCount }
+                try state.read(page, buffer.span.bytes, at: start)
+                sampleCount = state.hasLastPage ? state.sampleCount : nil
             } catch {
-                isDamaged = true
+                hasEnded = true
                 throw error
             }
             let packets = state.track.takePackets()
@@ -75,7 +82,7 @@ package struct OggOpusStream: Sendable {
             return try OggPage(buffer.span.bytes, at: offset)
         } catch {
             guard case .malformed = error, state?.hasTags == true else { throw error }
-            isDamaged = true
+            hasEnded = true
             return nil
         }
     }
