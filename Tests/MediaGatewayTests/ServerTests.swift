@@ -66,6 +66,25 @@ struct ServerTests {
         #expect(granted > 0 && (running.server.warning != nil) == (granted < 1_048_576))
     }
 
+    @Test("loopback is bound where it is named, or where there is nothing else")
+    func localAddresses() throws {
+        let own = try ["127.0.0.1", "::1", "192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
+        let (four, six) = (IPAddress(ipv4: 0), try #require(IPAddress("::")))
+        func local(_ listen: [IPAddress], of own: [IPAddress]) -> [IPAddress] {
+            var configuration = GatewayConfiguration()
+            configuration.listen = listen
+            return configuration.localAddresses(own)
+        }
+        #expect(local([], of: own) == [own[2], own[3]])
+        #expect(local([], of: [own[0], own[1]]) == [own[0], own[1]])
+        #expect(local([four], of: own) == [own[2]])
+        #expect(local([six], of: [own[0], own[1]]) == [own[1]])
+        #expect(local([own[0]], of: own) == [own[0]])
+        #expect(local([four, own[0]], of: own) == [own[0], own[2]])
+        #expect(local([four, own[0]], of: [own[0]]) == [own[0]])
+        #expect(local([], of: []).isEmpty)
+    }
+
     @Test("each thread has its share of the connections", arguments: [(nil, nil), (8, 2), (9, 2), (1, 1)])
     func connectionShare(all: Int?, each: Int?) {
         var configuration = GatewayConfiguration()

@@ -32,12 +32,14 @@ package struct GatewayConfiguration: Sendable {
     /// Per thread.
     var workerConnections: Int? { connections.map { max(1, $0 / workerCount) } }
 
-    /// The addresses to bind, each with its own socket: a response has to be sent from the address of the request.
+    /// The addresses to bind, each with its own socket: a response has to be sent from the address of the request. Of those
+    /// that are not named, loopback only where there is nothing else: nobody else reaches it.
     func localAddresses(_ own: [IPAddress]) -> [IPAddress] {
-        guard !listen.isEmpty else { return own }
-        let wildcards = listen.filter { $0.isUnspecified }.map(\.family)
+        let wildcards = listen.filter(\.isUnspecified).map(\.family)
         let named = listen.filter { !$0.isUnspecified }
-        return named + own.filter { wildcards.contains($0.family) && !named.contains($0) }
+        let found = own.filter { (listen.isEmpty || wildcards.contains($0.family)) && !named.contains($0) }
+        let reachable = found.filter { !$0.isLoopback }
+        return named + (named.isEmpty && reachable.isEmpty ? found : reachable)
     }
 }
 

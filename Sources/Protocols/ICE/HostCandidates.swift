@@ -10,7 +10,8 @@ package struct HostCandidate: Hashable, Sendable {
 
     /// Candidates for addresses in the order in which clients should prefer them. UDP comes before TCP, which is
     /// passive here (RFC 6544 section 4.1); `external` maps addresses behind a one-to-one NAT to those that clients
-    /// reach. Unreachable addresses and duplicates are omitted.
+    /// reach, and comes before the others: some clients take the first candidate only. Unreachable addresses and duplicates
+    /// are omitted.
     package static func all(
         udp: [TransportAddress], tcp: [TransportAddress], external: [IPAddress: IPAddress] = [:]
     ) -> [HostCandidate] {
@@ -18,7 +19,8 @@ package struct HostCandidate: Hashable, Sendable {
         var seen: Set<TransportAddress> = []
         for (transport, bases) in [(Flow.Transport.udp, udp), (.tcp, tcp)] {
             seen.removeAll()
-            for base in bases {
+            let mapped = bases.filter { external[$0.address] != nil }
+            for base in mapped + bases.filter({ external[$0.address] == nil }) {
                 let address = TransportAddress(external[base.address] ?? base.address, port: base.port)
                 guard !address.address.isUnspecified, !address.address.isLinkLocalIPv6, address.port != 0,
                     seen.insert(address).inserted
