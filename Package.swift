@@ -142,7 +142,8 @@ let package = Package(
         module("Adapters", "Audio", ["RTP", "Containers", "COpus"]),
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "OpenSSLCrypto", "CArgon2"]),
         module(
-            "Adapters", "Tokens", ["Model", "Accounts", "Webhooks", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
+            "Adapters", "Tokens",
+            ["Model", "Accounts", "Webhooks", "Providers", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
         module(
             "Adapters", "Storage",
             [

@@ -8,6 +8,7 @@ final class KeyServer: Sendable {
     struct Response: Sendable {
         var status: HTTPResponseStatus = .ok
         var body = "{\"keys\":[]}"
+        var headers: HTTPHeaders = [:]
     }
 
     private let state = Mutex((answer: Response(), requests: 0))
@@ -17,7 +18,10 @@ final class KeyServer: Sendable {
     func serve(_ keys: [String]) {
         state.withLock { $0.answer = Response(body: "{\"keys\":[\(keys.joined(separator: ","))]}") }
     }
-    func fail() { state.withLock { $0.answer = Response(status: .internalServerError) } }
+    func fail(retryAfter: String? = nil) {
+        let headers = retryAfter.map { HTTPHeaders([("Retry-After", $0)]) } ?? [:]
+        state.withLock { $0.answer = Response(status: .internalServerError, headers: headers) }
+    }
 
     func start() async throws -> String {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -52,7 +56,8 @@ final class KeyServer: Sendable {
             guard case .end = unwrapInboundIn(data) else { return }
             let answer = next()
             let body = ByteBuffer(string: answer.body)
-            let headers: HTTPHeaders = ["Content-Type": "application/json", "Content-Length": "\(body.readableBytes)"]
+            var headers: HTTPHeaders = ["Content-Type": "application/json", "Content-Length": "\(body.readableBytes)"]
+            headers.add(contentsOf: answer.headers)
             let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: headers)
             context.write(wrapOutboundOut(.head(head)), promise: nil)
             context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)

@@ -26,7 +26,8 @@ package enum RetryTime {
     ) -> Duration? {
         if let time = header("retry-after-ms").flatMap(Double.init) { return bounded(time / 1000) }
         if let time = header("Retry-After") {
-            return Double(time).flatMap(bounded) ?? httpDate(time).flatMap { bounded(max($0 - now, 0)) }
+            let seconds = Double(time) ?? httpDate(time).map { max($0 - now, 0) }
+            return seconds.flatMap { $0.isFinite ? bounded(min($0, Double(limit.components.seconds))) : nil }
         }
         let left =
             durations.compactMap { header($0).flatMap(seconds) }
@@ -57,12 +58,20 @@ package enum RetryTime {
         return text.isEmpty ? nil : sum
     }
 
+    /// The three forms that recipients have to read (RFC 9110 section 5.6.7).
     private static func httpDate(_ text: String) -> Double? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "GMT")
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.date(from: text)?.timeIntervalSince1970
+        // Two digits of a year are of the last fifty years or of the next fifty.
+        formatter.twoDigitStartDate = Date(timeIntervalSinceNow: -50 * 365.25 * 86_400)
+        for format in [
+            "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
+        ] {
+            formatter.dateFormat = format
+            if let date = formatter.date(from: text) { return date.timeIntervalSince1970 }
+        }
+        return nil
     }
 
     private static func internetDate(_ text: String) -> Double? {

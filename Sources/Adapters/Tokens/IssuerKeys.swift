@@ -4,23 +4,32 @@ internal import JWTKit
 internal import Model
 internal import NIOCore
 internal import NIOHTTP1
+internal import Providers
 
 /// The public keys of one external issuer, fetched from its JWKS URL and cached.
 ///
 /// They are fetched again after an hour, and when a token names an unknown key (issuers rotate), but at most every half
-/// minute: made-up key ids must not make this server flood the issuer. If a fetch fails, the cached keys stay valid.
+/// minute, or later where the issuer says so: made-up key ids must not make this server flood the issuer. If a fetch
+/// fails, the cached keys stay valid.
 actor IssuerKeys {
     private static let maxAge: Int64 = 60 * 60 * 1000
     private static let minFetchInterval: Int64 = 30 * 1000
+    /// The longest `Retry-After` that is honoured: without keys nobody gets in.
+    private static let maxPause: Int64 = 10 * 60 * 1000
     private static let maxSetBytes = 1 << 20
+
+    private enum Answer {
+        case keys([IssuerKey])
+        case failed(retryAfter: Duration?)
+    }
 
     private let url: String
     private let client: HTTPClient
     private let uptime: @Sendable () -> Int64
     private var keys: [IssuerKey] = []
     private var fetchedAt: Int64?
-    private var triedAt: Int64?
-    private var fetching: Task<[IssuerKey]?, Never>?
+    private var nextFetch: Int64 = 0
+    private var fetching: Task<Answer, Never>?
 
     init(url: String, client: HTTPClient, uptime: @escaping @Sendable () -> Int64) {
         self.url = url
@@ -36,7 +45,7 @@ actor IssuerKeys {
         guard fetchedAt != nil else {
             throw Problem(
                 .unavailable, "The keys of the token's issuer cannot be fetched; try again.",
-                retryAfter: Self.minFetchInterval)
+                retryAfter: max(1_000, nextFetch &- uptime()))
         }
         return find(identifier, algorithm)
     }
@@ -50,28 +59,35 @@ actor IssuerKeys {
 
     private func refresh() async {
         if fetching == nil {
-            if let triedAt, uptime() &- triedAt < Self.minFetchInterval { return }
-            triedAt = uptime()
+            guard uptime() >= nextFetch else { return }
+            nextFetch = uptime() &+ Self.minFetchInterval
             fetching = Task { [client, url] in await Self.fetch(url, client) }
         }
         guard let task = fetching else { return }
-        let fetched = await task.value
+        let answer = await task.value
         fetching = nil
-        guard let fetched else { return }
-        keys = fetched
-        fetchedAt = uptime()
+        switch answer {
+        case .keys(let fetched):
+            keys = fetched
+            fetchedAt = uptime()
+        case .failed(let pause):
+            guard let pause else { return }
+            nextFetch = max(nextFetch, uptime() &+ min(pause.components.seconds &* 1_000, Self.maxPause))
+        }
     }
 
-    private static func fetch(_ url: String, _ client: HTTPClient) async -> [IssuerKey]? {
+    private static func fetch(_ url: String, _ client: HTTPClient) async -> Answer {
         do {
             var request = HTTPClientRequest(url: url)
             request.headers.add(name: "Accept", value: "application/json")
             let response = try await client.execute(request, timeout: .seconds(5))
-            guard response.status == .ok else { return nil }
+            guard response.status == .ok else {
+                return .failed(retryAfter: RetryTime.read { response.headers.first(name: $0) })
+            }
             let body = try await response.body.collect(upTo: maxSetBytes)
-            return try await IssuerKey.keys(inSet: Array(body.readableBytesView))
+            return .keys(try await IssuerKey.keys(inSet: Array(body.readableBytesView)))
         } catch {
-            return nil
+            return .failed(retryAfter: nil)
         }
     }
 }

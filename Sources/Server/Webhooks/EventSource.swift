@@ -4,6 +4,7 @@ import Model
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Providers
 
 /// Reads events from `GET /v1/server/events` of a server.
 final class EventSource: Sendable {
@@ -38,6 +39,7 @@ final class EventSource: Sendable {
 
     private static let waitSeconds = 25
     private static let maxPageBytes = 16 << 20
+    private static let maxRetryAfter = Duration.seconds(600)
 
     let server: String
     let key: String
@@ -73,8 +75,8 @@ final class EventSource: Sendable {
         do {
             let response = try await client.execute(request, timeout: .seconds(Int64(Self.waitSeconds) + 30))
             status = response.status.code
-            retryAfter = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
-                .map { .seconds(min(max($0, 1), 60)) }
+            retryAfter = RetryTime.read { response.headers.first(name: $0) }
+                .map { min(max($0, .seconds(1)), Self.maxRetryAfter) }
             body = Data((try await response.body.collect(upTo: Self.maxPageBytes)).readableBytesView)
         } catch {
             throw .unavailable("The server cannot be reached.", retryAfter: nil)
