@@ -40,7 +40,8 @@ struct OperatorParts {
             readiness: readiness)
         let (host, port) = (settings.host, settings.port)
         let builder = HTTPServerBuilder { responder in
-            let plain = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(75)))
+            let plain = PlainChannel(
+                HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(75))))
             let limits = ConnectionLimits(
                 total: Self.connections.total, perAddress: Self.connections.perAddress)
             guard let tls = certificate?.tls else {

@@ -25,12 +25,7 @@ extension Response {
     /// An event stream (WHATWG HTML section 9.2), which ends with what it tells of.
     init(events: AsyncStream<ServerSentEvent>) {
         self.init(
-            status: .ok,
-            headers: [
-                .contentType: "text/event-stream", .cacheControl: "no-store",
-                // Some reverse proxies hold a response back otherwise.
-                .xAccelBuffering: "no",
-            ],
+            status: .ok, headers: .ofEvents,
             body: .init { writer in
                 for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
                 try await writer.finish(nil)
@@ -76,6 +71,14 @@ extension Response {
         response.headers[.allow] = names
         return response
     }
+}
+
+extension HTTPFields {
+    /// Of an event stream. Reverse proxies hold a response back until a buffer is full, and compress it, unless the first
+    /// (of nginx) and the second (RFC 9111 section 5.2.2.6) tell them not to.
+    static let ofEvents: HTTPFields = [
+        .contentType: "text/event-stream", .xAccelBuffering: "no", .cacheControl: "no-store, no-transform",
+    ]
 }
 
 extension Request {

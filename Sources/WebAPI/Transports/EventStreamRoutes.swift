@@ -26,7 +26,7 @@ package struct EventStreamRoutes: Sendable {
                     try await request.body.collect(upTo: Self.maximumFrame)
                 }
                 return Response(
-                    status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+                    status: .ok, headers: .ofEvents,
                     body: .init(asyncSequence: events))
             }
         }

@@ -106,6 +106,7 @@ package struct UpgradeChannel: ServerChildChannel {
 
     private func speakHTTP(on channel: any Channel, _ logger: Logger) throws -> HTTP1Channel.Value {
         let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(OldClientsHandler())
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(TransferPaceHandler(pace))
         try pipeline.addHandlers(http.configuration.additionalChannelHandlers())
