@@ -23,8 +23,11 @@ package enum SwitchboardServer {
         MetricsSystem.bootstrap(registry)
         let level = SharedLogLevel(configuration[\.log.level])
         let isJSON = configuration[\.log.format] == .json
+        let log = LineLogHandler.standardError(isJSON: isJSON)
+        log.flushAtExit()
+        defer { log.flush() }
         LoggingSystem.bootstrap(
-            { LineLogHandler(label: $0, level: level, isJSON: isJSON, metadataProvider: $1) },
+            { LineLogHandler(label: $0, level: level, isJSON: isJSON, output: log, metadataProvider: $1) },
             metadataProvider: .request)
         let logger = Logger(label: "switchboard")
 
@@ -33,7 +36,7 @@ package enum SwitchboardServer {
         do {
             graph = try await ServiceGraph(
                 configuration, from: source, roles, directory: directory, registry: registry,
-                level: level,
+                level: level, log: log,
                 logger: logger)
         } catch {
             throw configuration.located(error)

@@ -37,7 +37,8 @@ struct ServiceGraph: Sendable {
 
     init(
         _ configuration: ServerConfiguration, from source: ConfigurationSource, _ roles: Set<ServerRole>,
-        directory: DataDirectory, registry: PrometheusRegistry, level: SharedLogLevel, logger: Logger
+        directory: DataDirectory, registry: PrometheusRegistry, level: SharedLogLevel, log: LineWriter,
+        logger: Logger
     ) async throws {
         self.directory = directory
         let gatewaySettings = try GatewaySettings(configuration)
@@ -118,7 +119,8 @@ struct ServiceGraph: Sendable {
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
             transcription: transcription, translation: product?.translationStats(storage.store), webhooks: dispatcher,
-            search: product?.indexer, written: { authenticator.writtenBytes }, registry: registry)
+            search: product?.indexer, written: { authenticator.writtenBytes },
+            lostLines: { log.lostCount }, registry: registry)
         let readiness = Readiness(
             listeners: product == nil ? [.control, .admin] : [.control, .admin, .api], isDraining: { draining.isOn },
             isStorageFull: { [storage] in storage.database.isDiskFull },

@@ -1,8 +1,7 @@
 import Foundation
 import Logging
-import Synchronization
 
-/// Writes log lines to standard error, for people (`console`) or programs (`json`), each line in one write.
+/// Makes log lines for people (`console`) or programs (`json`).
 struct LineLogHandler: LogHandler {
     /// A logger with a level of its own keeps it; all others use the shared level.
     var logLevel: Logger.Level {
@@ -16,13 +15,26 @@ struct LineLogHandler: LogHandler {
     private let shared: SharedLogLevel
     private let label: String
     private let isJSON: Bool
-    private static let output = Mutex(FileHandle.standardError)
+    private let output: LineWriter
 
-    init(label: String, level: SharedLogLevel, isJSON: Bool, metadataProvider: Logger.MetadataProvider? = nil) {
+    init(
+        label: String, level: SharedLogLevel, isJSON: Bool, output: LineWriter,
+        metadataProvider: Logger.MetadataProvider? = nil
+    ) {
         self.label = label
         self.metadataProvider = metadataProvider
         shared = level
         self.isJSON = isJSON
+        self.output = output
+    }
+
+    /// The writer to standard error.
+    static func standardError(isJSON: Bool) -> LineWriter {
+        LineWriter(STDERR_FILENO) { lost in
+            line(
+                .warning, "log", lost == 1 ? "1 line lost" : "\(lost) lines lost", [("lines", "\(lost)")],
+                isJSON: isJSON)
+        }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -33,21 +45,24 @@ struct LineLogHandler: LogHandler {
     func log(event: LogEvent) {
         let all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
             .merging(event.metadata ?? [:]) { _, new in new }.sorted { $0.key < $1.key }
+        output.write(
+            Self.line(
+                event.level, label, event.message.description, all.map { ($0.key, $0.value.description) },
+                isJSON: isJSON))
+    }
+
+    private static func line(
+        _ level: Logger.Level, _ label: String, _ message: String, _ details: [(key: String, value: String)],
+        isJSON: Bool
+    ) -> String {
         let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
-        let line: String
         if isJSON {
-            var members = [
-                "\"time\":\(Self.quoted(time))", "\"level\":\(Self.quoted(event.level.rawValue))",
-                "\"label\":\(Self.quoted(label))", "\"message\":\(Self.quoted(event.message.description))",
-            ]
-            members += all.map { "\(Self.quoted($0.key)):\(Self.quoted($0.value.description))" }
-            line = "{" + members.joined(separator: ",") + "}\n"
-        } else {
-            let details = all.map { " \($0.key)=\($0.value)" }.joined()
-            let printable = "\(event.message)\(details)".map { $0.isNewline ? " " : String($0) }.joined()
-            line = "\(time) \(event.level.rawValue.uppercased()) \(label): \(printable)\n"
+            let members = [("time", time), ("level", level.rawValue), ("label", label), ("message", message)] + details
+            return "{" + members.map { "\(quoted($0)):\(quoted($1))" }.joined(separator: ",") + "}\n"
         }
-        Self.output.withLock { try? $0.write(contentsOf: Data(line.utf8)) }
+        let text = message + details.map { " \($0.key)=\($0.value)" }.joined()
+        let printable = text.map { $0.isNewline ? " " : String($0) }.joined()
+        return "\(time) \(level.rawValue.uppercased()) \(label): \(printable)\n"
     }
 
     private static func quoted(_ text: String) -> String {

@@ -25,6 +25,8 @@ struct ServerMetrics: Sendable {
     /// Nil without the api.
     let search: SearchIndexer?
     let written: @Sendable () -> (admitted: Int, refused: Int)
+    /// Of the log.
+    let lostLines: @Sendable () -> Int
     let registry: PrometheusRegistry
     private let started = Date()
 
@@ -36,7 +38,7 @@ struct ServerMetrics: Sendable {
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
         transcription: TranscriptionParts, translation: (@Sendable () async throws -> TranslationStats)?,
         webhooks: WebhookDispatcher, search: SearchIndexer?,
-        written: @escaping @Sendable () -> (admitted: Int, refused: Int),
+        written: @escaping @Sendable () -> (admitted: Int, refused: Int), lostLines: @escaping @Sendable () -> Int,
         registry: PrometheusRegistry
     ) {
         self.hub = hub
@@ -49,6 +51,7 @@ struct ServerMetrics: Sendable {
         self.webhooks = webhooks
         self.search = search
         self.written = written
+        self.lostLines = lostLines
         self.registry = registry
     }
 
@@ -65,6 +68,7 @@ struct ServerMetrics: Sendable {
         let written = written()
         set("text_bytes_total", written.admitted)
         set("text_refusals_total", written.refused)
+        set("log_lines_lost_total", lostLines())
         if let lag = search?.lag {
             set("search_waiting", lag.conversations)
             set("search_oldest_seconds", lag.seconds)

@@ -4,10 +4,16 @@ import Server
 
 @main
 enum Program {
-    static func main() async {
+    /// Not async, since that opens a descriptor first.
+    static func main() {
+        StandardStreams.fill()
         // What any command makes is for its user alone: database, keys, sockets, media files, backups.
         umask(0o077)
-        await Switchboard.main()
+        Task {
+            await Switchboard.main()
+            exit(EXIT_SUCCESS)
+        }
+        dispatchMain()
     }
 }
 

@@ -66,6 +66,9 @@ class Server:
         self.process: subprocess.Popen[Any] | None = None
         # Beside that of the tests.
         self.environment: dict[str, str] = {}
+        # The descriptor to which it writes instead of its log.
+        self.output: int | None = None
+        self.closes_output = False
         self.settings = merged(
             {
                 "http": {"host": "127.0.0.1", "port": self.port},
@@ -105,9 +108,10 @@ class Server:
             self.process = subprocess.Popen(
                 [str(BINARY), "serve", "--config", str(self.config), *self.roles],
                 stdout=log,
-                stderr=log,
+                stderr=log if self.output is None else self.output,
                 cwd=self.directory,
                 env=os.environ | self.environment,
+                preexec_fn=(lambda: os.close(2)) if self.closes_output else None,
             )
         ends_with_tests(self.process.pid)
         deadline = time.monotonic() + TIMEOUT
