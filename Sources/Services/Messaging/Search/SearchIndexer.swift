@@ -12,7 +12,7 @@ import Synchronization
 /// upgrade indexes what there is. Searches read what is not indexed yet.
 package final class SearchIndexer: Service {
     private static let retryDelay = Duration.seconds(10)
-    /// A pause after each batch while there are more, in which others write.
+    /// A pause after each batch while there are more, in which others write: for as long as it took the writer.
     private static let maxPause = Duration.milliseconds(50)
     /// From the first message that is not indexed until it is.
     private static let delay = Duration.milliseconds(250)
@@ -70,6 +70,9 @@ package final class SearchIndexer: Service {
         var again: [WaitingConversations.Entry] = []
         /// Those for which there was no room.
         var unreached: [WaitingConversations.Entry] = []
+
+        /// In the writer.
+        var time = Duration.zero
 
         var isEmpty: Bool { again.isEmpty && unreached.isEmpty }
     }
@@ -153,15 +156,19 @@ package final class SearchIndexer: Service {
                 return rest.isEmpty && pending.found.isEmpty && pending.scanSince == nil
                     && pending.changed.first.map { $0.since > start } ?? true
             }
-            if try await !forgetDeleted(), isDone { return }
-            try await Task.sleep(for: min(ContinuousClock.now - start, Self.maxPause))
+            let forgotten = try await forgetDeleted()
+            if isDone, !forgotten.hasMore { return }
+            try await Task.sleep(for: min(rest.time + forgotten.time, Self.maxPause))
         }
     }
 
-    /// - Returns: whether there is more.
-    private func forgetDeleted() async throws -> Bool {
-        guard try await !store.read({ try $0.deletedTexts(limit: 1).isEmpty }) else { return false }
-        return try await store.write { [indexer] in try indexer.forgetDeleted(in: $0) }.value
+    /// - Returns: whether there is more, and the time in the writer.
+    private func forgetDeleted() async throws -> (hasMore: Bool, time: Duration) {
+        guard try await !store.read({ try $0.deletedTexts(limit: 1).isEmpty }) else { return (false, .zero) }
+        return try await store.write { [indexer] store in
+            let start = ContinuousClock.now
+            return (try indexer.forgetDeleted(in: store), ContinuousClock.now - start)
+        }.value
     }
 
     /// Looks for more when what was found is indexed.
@@ -191,7 +198,11 @@ package final class SearchIndexer: Service {
                 return Rest()
             }
             var rest = Rest()
-            for entry in entries { rest.again += try await index([entry]).again }
+            for entry in entries {
+                let one = try await index([entry])
+                rest.again += one.again
+                rest.time += one.time
+            }
             return rest
         }
     }
@@ -213,9 +224,10 @@ package final class SearchIndexer: Service {
     /// One transaction.
     private func step(_ entries: [WaitingConversations.Entry]) async throws -> Rest {
         let step = try await next(of: entries.map(\.id))
-        var again: Set<ConversationID> = []
+        var (again, duration) = (Set<ConversationID>(), Duration.zero)
         if !step.batches.isEmpty || !step.changes.isEmpty || !step.outdated.isEmpty {
-            again = try await store.write { [indexer] store in
+            (again, duration) = try await store.write { [indexer] store in
+                let start = ContinuousClock.now
                 // There may be more than one step has, or one of them may have changed once more.
                 var again = Set(step.changes.map(\.conversation))
                 // Texts have changed since they were read.
@@ -227,10 +239,10 @@ package final class SearchIndexer: Service {
                     _ = try indexer.clear(id, in: store)
                     again.insert(id)
                 }
-                return again
+                return (again, ContinuousClock.now - start)
             }.value
         }
-        var rest = Rest(unreached: Array(entries[step.reached...]))
+        var rest = Rest(unreached: Array(entries[step.reached...]), time: duration)
         let next = Dictionary(uniqueKeysWithValues: step.batches.map { ($0.conversation, $0.nextSentAt) })
         let (now, time) = (ContinuousClock.now, Timestamp.systemClock())
         for var entry in entries[..<step.reached] {
