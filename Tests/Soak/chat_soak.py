@@ -18,7 +18,7 @@ from switchboard_tests.server import Server, merged
 # Each round has new conversations, so that reading all pages stays short.
 FAULTS_OF_ROUND = 4 * (len(KINDS) + 2)
 CROWD = 250
-# What a server keeps of so many fills half of its disk.
+# What a server keeps of so many fills two fifths of its disk.
 ROUNDS_OF_SERVER, DISK = 15, "1g"
 CONNECTIONS = {"http": {"limits": {"connections": 20_000, "connectionsPerAddress": 20_000}}}
 
