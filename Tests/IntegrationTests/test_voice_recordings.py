@@ -256,7 +256,7 @@ def test_by_http_alone_as_by_whip(recorder):
                 recorder.url + path, content=fragment, headers=headers | ({"If-Match": match} if match else {})
             )
 
-        assert patch(alice, one.tag).status_code == 204
+        assert patch(alice, one.tag, "a=end-of-candidates\r\n").status_code == 204
         refused(patch(alice, None), 428, "precondition_required", "If-Match")
         refused(patch(alice, '"another"'), 412, "precondition_failed", "If-Match")
         refused(patch(alice, "*", "words"), 400, "invalid_request", "body")

@@ -256,9 +256,10 @@ extension VoiceRecorder {
         }
     }
 
-    /// The tag of one of the user's recordings.
-    package func tag(of recording: VoiceRecordingID, by principal: Principal) throws -> String {
-        try session(of: recording, by: principal).session.tag
+    /// The ICE session of one of the user's recordings.
+    package func iceSession(of recording: VoiceRecordingID, by principal: Principal) throws -> MediaICESession {
+        let session = try session(of: recording, by: principal).session
+        return MediaICESession(tag: session.tag, offer: session.offer)
     }
 
     /// Restarts ICE with the client's new credentials.

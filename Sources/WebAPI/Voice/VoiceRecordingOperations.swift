@@ -91,7 +91,7 @@ package struct VoiceRecordingOperations: Sendable {
             let body = try await request.text()
             let id = try request.identifier("recording", of: VoiceRecordingID.self)
             let principal = try request.requirePrincipal()
-            let current = try recorder.tag(of: id, by: principal)
+            let current = try recorder.iceSession(of: id, by: principal)
             guard let credentials = try TricklePatch.restart(body, request.headers[.ifMatch], current: current) else {
                 return .init(status: 204)
             }

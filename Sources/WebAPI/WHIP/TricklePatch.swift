@@ -1,6 +1,7 @@
 import HTTPTypes
 import Model
 import SDP
+import Services
 
 /// The PATCH request by which WHIP and WHEP clients trickle candidates and restart ICE (RFC 9725 sections 4.3.1 to
 /// 4.3.3).
@@ -8,33 +9,33 @@ enum TricklePatch {
     static let contentType = "application/trickle-ice-sdpfrag"
     static let header = (
         name: "If-Match", isRequired: false,
-        description: "The session's ETag, or * to restart ICE; without it the response is 428."
+        description: "The session's ETag, or *; without it the response is 428. New credentials restart ICE."
     )
     static let outcomes: [DocumentOperation.Outcome] = [
-        .init(status: 204, description: "The candidates were accepted."),
+        .init(status: 204, description: "The candidates were accepted; ICE goes on."),
         .init(
             status: 200, description: "ICE was restarted.", contentType: contentType, schema: .bytes,
             headers: [("ETag", "Identifies the new ICE session.")]),
     ]
 
-    /// The credentials for an ICE restart; nil if candidates were trickled.
+    /// The credentials for an ICE restart; nil if candidates were trickled, or the client's credentials are as before.
     ///
-    /// - Parameters:
-    ///   - match: the request's `If-Match`.
-    ///   - current: the session's tag.
-    static func restart(_ body: String, _ match: String?, current: String) throws -> ICECredentials? {
-        let action = try Self.action(match, current: current)
+    /// - Parameter match: the request's `If-Match`.
+    static func restart(_ body: String, _ match: String?, current: MediaICESession) throws -> ICECredentials? {
+        let asksForRestart = try Self.asksForRestart(match, current: current.tag)
         let fragment: TrickleFragment
         do {
             fragment = try TrickleFragment(parsing: body)
         } catch {
             throw Problem.invalid("body", "The body is not a valid SDP fragment: \(error).")
         }
-        guard action == .restart else { return nil }
         guard let credentials = fragment.newCredentials else {
+            guard asksForRestart else { return nil }
             throw Problem.invalid("body", "To restart ICE, send the new a=ice-ufrag and a=ice-pwd.")
         }
-        return credentials
+        // Some clients send * with everything; nothing restarts then (section 4.3.2). With new credentials the old session
+        // is dead, whatever the header says (section 4.3.3).
+        return current.has(ufrag: credentials.ufrag, password: credentials.password) ? nil : credentials
     }
 
     /// The response to an ICE restart.
@@ -44,21 +45,17 @@ enum TricklePatch {
             headers: [.eTag: "\"\(tag)\""])
     }
 
-    private enum Action {
-        case trickle, restart
-    }
-
     /// RFC 9725 sections 4.3.1 to 4.3.3.
-    private static func action(_ match: String?, current: String) throws -> Action {
+    private static func asksForRestart(_ match: String?, current: String) throws -> Bool {
         guard let match else {
             throw Problem(.preconditionRequired, "Send If-Match with the session's ETag, or with *.", field: "If-Match")
         }
-        if match.trimmed == "*" { return .restart }
+        if match.trimmed == "*" { return true }
         let tags = match.split(separator: ",").map { String($0).trimmed }
         guard tags.contains("\"\(current)\"") else {
             throw Problem(.preconditionFailed, "ICE was restarted since: this ETag is outdated.", field: "If-Match")
         }
-        return .trickle
+        return false
     }
 
     /// The gateway's side of the new ICE session: the lines that have changed.

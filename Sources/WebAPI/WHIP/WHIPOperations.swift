@@ -71,7 +71,7 @@ package struct WHIPOperations: Sendable {
             let body = try await request.text()
             let id = try Self.sessionID(kind, request)
             let principal = try request.requirePrincipal()
-            let current = try service.tag(of: id, by: principal)
+            let current = try service.iceSession(of: id, by: principal)
             guard let credentials = try TricklePatch.restart(body, request.headers[.ifMatch], current: current) else {
                 return .init(status: 204)
             }

@@ -67,6 +67,13 @@ class WHIPSession:
         headers = {"Content-Type": FRAGMENT} | ({"If-Match": match} if match else {})
         return await self.http.patch(self.session_url, content=fragment, headers=headers)
 
+    @property
+    def own_fragment(self) -> str:
+        """The credentials of its offer, as a client repeats them with its candidates."""
+        lines = self.connection.localDescription.sdp.splitlines()
+        first = [next(line for line in lines if line.startswith(name)) for name in ("a=ice-ufrag:", "a=ice-pwd:")]
+        return "\r\n".join(first) + "\r\n"
+
     async def end(self) -> httpx.Response:
         return await self.http.delete(self.session_url)
 

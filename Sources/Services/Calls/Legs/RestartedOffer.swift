@@ -16,4 +16,12 @@ enum RestartedOffer {
         }
         return offer.text
     }
+
+    /// Whether the client had these credentials when it made the offer, so that they begin nothing new.
+    static func has(_ offer: String, ufrag: String, password: String) -> Bool {
+        guard let offer = try? SessionDescription(parsing: offer) else { return false }
+        return ([offer.attributes] + offer.sections.map(\.attributes)).contains {
+            $0.iceUfrag == ufrag && $0.icePassword == password
+        }
+    }
 }

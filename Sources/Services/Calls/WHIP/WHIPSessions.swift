@@ -140,8 +140,11 @@ extension WHIPSessions {
         return try await queue.run(session.member) { try await open(session, by: principal) }
     }
 
-    /// The tag of one of the user's sessions.
-    package func tag(of id: WHIPSessionID, by principal: Principal) throws -> String { try find(id, principal).tag }
+    /// The ICE session of one of the user's sessions.
+    package func iceSession(of id: WHIPSessionID, by principal: Principal) throws -> MediaICESession {
+        let session = try find(id, principal)
+        return MediaICESession(tag: session.tag, offer: session.offer)
+    }
 
     /// Restarts ICE with the client's new credentials.
     package func restart(
