@@ -74,6 +74,29 @@ struct RecordFilterTests {
         #expect(phases(key(messageSequence: 5, type: 15), filter: asking) == [false, false, false])
     }
 
+    @Test("of a server its flights are let in, each message in its place and of its length")
+    func server() {
+        func admitted(_ type: UInt8, _ count: Int = 33) -> [UInt16] {
+            (0...8).filter { phases(key(count, messageSequence: $0, type: type), filter: .ofServer) == [true, false, false] }
+        }
+        #expect(admitted(3) == [0] && admitted(3, 258) == [0] && admitted(3, 259) == [])
+        #expect(admitted(2) == [0, 1] && admitted(2, 2_049) == [])
+        #expect(admitted(11) == [1, 2] && admitted(11, 8_192) == [1, 2] && admitted(11, 8_193) == [])
+        #expect(admitted(12) == [2, 3] && admitted(13) == [3, 4])
+        #expect(admitted(14, 0) == [3, 4, 5] && admitted(14, 1) == [])
+        for type: UInt8 in [0, 1, 4, 15, 16, 20, 22] { #expect(admitted(type).isEmpty) }
+        let never = [false, false, false]
+        #expect(phases(Hello.record([2, 40], type: 21), filter: .ofServer) == never, "an alert without keys")
+        #expect(phases(Hello.record([1], type: 20), filter: .ofServer) == [true, false, false])
+        #expect(phases(Hello.record([UInt8](repeating: 0, count: 48), epoch: 1), filter: .ofServer) == [false, true, true])
+        for count in 0..<24 {
+            let short = [UInt8](repeating: 0, count: count)
+            for type in 20...23 as ClosedRange<UInt8> {
+                #expect(phases(Hello.record(short, type: type, epoch: 1), filter: .ofServer) == never)
+            }
+        }
+    }
+
     @Test("the first byte distinguishes DTLS from STUN and ChannelData")
     func firstBytes() {
         let all: [UInt8] = (0...255).filter { RecordHeader.mayBegin(with: $0) }

@@ -11,7 +11,7 @@ struct EndHookTests {
     @Test("it does not grow, however many legs end")
     func manyEnds() throws {
         let identity = try #require(MediaIdentity.make())
-        let context = try #require(MediaContext.server(identity, profiles: SRTPProfile.preferred))
+        let context = try #require(MediaContexts.make(identity, profiles: SRTPProfile.preferred))
         let shared = GatewayShared(context) { _ in }
         // The stack depth at which the hook is called, which must not grow with each leg.
         let depths = Shared<[Int]>([])

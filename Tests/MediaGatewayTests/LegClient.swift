@@ -42,6 +42,12 @@ final class LegClient {
     var isInactive = false
     /// Zeros behind each word.
     var padding = 0
+    /// It waits for the gateway to begin the handshake, as FFmpeg does.
+    let isPassive: Bool
+    /// `a=setup` of its next offer.
+    var setup: String
+    /// It has no section in which it receives.
+    var onlySends = false
 
     private let authentication: OpenSSLAuthentication
     private let context: MediaContext
@@ -54,7 +60,7 @@ final class LegClient {
 
     init(
         _ name: String, ssrc: UInt32, to server: TransportAddress, isStream: Bool = false,
-        profiles: [SRTPProfile] = SRTPProfile.preferred
+        profiles: [SRTPProfile] = SRTPProfile.preferred, isPassive: Bool = false
     ) throws {
         self.name = name
         self.ssrc = ssrc
@@ -62,7 +68,10 @@ final class LegClient {
         authentication = try #require(OpenSSLAuthentication())
         let identity = try #require(MediaIdentity.make())
         claimed = try #require(identity.fingerprint())
-        context = try #require(MediaContext.client(identity, profiles: profiles))
+        let contexts = try #require(MediaContexts.make(identity, profiles: profiles))
+        context = isPassive ? contexts.server : contexts.client
+        self.isPassive = isPassive
+        setup = isPassive ? "passive" : "actpass"
         sockets = [try TestSocket(to: server, isStream: isStream)]
     }
 
@@ -84,17 +93,20 @@ final class LegClient {
         }
         let transport = """
             c=IN IP4 0.0.0.0\r\na=rtcp-mux\r\na=ice-ufrag:\(ufrag)\r\na=ice-pwd:abcdabcdabcdabcdabcdabcd\r
-            a=setup:actpass\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r\n
+            a=setup:\(setup)\r\na=fingerprint:\(claimed.function.name) \(own.joined(separator: ":"))\r\n
             """
         let common = "a=rtpmap:111 opus/48000/2\r\n\(transport)"
         let videoSections = (0..<videoSlots).map { index in
             "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:\(index + 2)\r\na=recvonly\r\na=rtpmap:96 VP8/90000\r\n\(transport)"
         }
-        let mids = (0..<videoSlots + 2).map(String.init).joined(separator: " ")
+        let mids = (0..<(onlySends ? 1 : videoSlots + 2)).map(String.init).joined(separator: " ")
+        let receiving = """
+            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=\(isInactive ? "inactive" : "recvonly")\r\n\(common)\(videoSections.joined())
+            """
         return """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids)\r
             m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=sendonly\r\na=ssrc:\(ssrc) cname:c\r\n\(common)\
-            m=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\na=\(isInactive ? "inactive" : "recvonly")\r\n\(common)\(videoSections.joined())
+            \(onlySends ? "" : receiving)
             """
     }
 
@@ -126,7 +138,7 @@ final class LegClient {
         return writer.bytes
     }
 
-    /// Sends a ClientHello.
+    /// Sends a ClientHello, or waits for one.
     func startHandshake() {
         handshake = MediaHandshake.begin(context, exchange, peer: expected)
         sendHandshake()
@@ -209,7 +221,7 @@ final class LegClient {
         switch outcome {
         case .nothing: break
         case .established(let material):
-            keys = Keys(material)
+            keys = Keys(material, isServer: isPassive)
             isConnected = keys != nil
         case .closed, .failed: outcomes.append(outcome)
         }
@@ -220,9 +232,10 @@ private final class Keys {
     var sender: SRTPSender
     var receiver: SRTPReceiver
 
-    init?(_ material: SRTPKeyingMaterial) {
-        guard let sender = SRTPSender.make(material.client, maximumSources: 2000),
-            let receiver = SRTPReceiver.make(material.server)
+    init?(_ material: SRTPKeyingMaterial, isServer: Bool) {
+        let keys = material.keys(isServer: isServer)
+        guard let sender = SRTPSender.make(keys.own, maximumSources: 2000),
+            let receiver = SRTPReceiver.make(keys.peer)
         else {
             return nil
         }

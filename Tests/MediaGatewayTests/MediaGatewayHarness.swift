@@ -31,7 +31,7 @@ final class MediaGatewayHarness {
         let loopback = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
         let (socket, listener) = try (DatagramSocketOwner(loopback), StreamListenerOwner(loopback))
         (address, streamAddress) = (socket.address, listener.address)
-        let context = try #require(MediaContext.server(identity, profiles: profiles))
+        let context = try #require(MediaContexts.make(identity, profiles: profiles))
         mailbox = try #require(GatewayMailbox())
         let eventLog = eventLog
         let shared = GatewayShared(context, limits: limits) { event in eventLog.update { $0.append(event) } }
@@ -172,9 +172,10 @@ final class MediaGatewayHarness {
     /// A leg that is checked, shaken hands with and connected.
     func connect(_ client: LegClient, call: String = "call") throws {
         try open(client, call: call)
+        if client.isPassive { client.startHandshake() }
         client.check(nominates: true)
         settle([client])
-        client.startHandshake()
+        if !client.isPassive { client.startHandshake() }
         settle([client])
         try #require(client.isConnected)
     }

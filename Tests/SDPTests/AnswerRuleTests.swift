@@ -3,6 +3,29 @@ import Testing
 
 @Suite("What an answer says")
 struct AnswerRuleTests {
+    @Test("the gateway begins the handshake where the client waits for it, and goes on with its role")
+    func roles() throws {
+        var offer = try Offers.description("chromium-life-1")
+        func answered(_ role: SetupRole?, _ leg: inout TestLeg) throws -> [SetupRole?] {
+            for index in offer.sections.indices { offer.sections[index].attributes.setup = role }
+            return try leg.answer(offer).answer.sections.filter { $0.port != 0 }.map(\.attributes.setup)
+        }
+        for first in [SetupRole.passive, .active, .actpass, nil] {
+            var leg = TestLeg()
+            let own: SetupRole = first == .passive ? .active : .passive
+            for later in [first, .actpass, nil, first == .passive ? .passive : .active] {
+                #expect(try Set(answered(later, &leg)) == [own])
+            }
+            #expect(throws: OfferError.self) { try answered(first == .passive ? .active : .passive, &leg) }
+            #expect(try Set(answered(.actpass, &leg)) == [own])
+        }
+        // In the session's attributes it counts for all sections.
+        for index in offer.sections.indices { offer.sections[index].attributes.setup = nil }
+        offer.attributes.setup = .passive
+        var leg = TestLeg()
+        #expect(try leg.answer(offer).answer.sections[0].attributes.setup == .active)
+    }
+
     @Test("each answer fits its offer, section by section", arguments: Offers.names)
     func shape(name: String) throws {
         let offer = try Offers.description(name)

@@ -20,7 +20,7 @@ struct OfferErrorTests {
                 ]
             }
         ),
-        (.setup(.passive), 0, { $0.sections[0].attributes.setup = .passive }),
+        (.setup(.holdconn), 0, { $0.sections[0].attributes.setup = .holdconn }),
         (.payloadTypeChanged(97), 4, { $0.sections[4].payloads[1].encoding?.name = "ulpfec" }),
         (.extensionChanged(4), 2, { $0.sections[2].attributes.extensions[3].uri = "urn:other" }),
         (.nothingAcceptable("it is not in the BUNDLE group"), nil, { $0.groups[0].mids = [] }),
@@ -59,6 +59,9 @@ struct OfferErrorTests {
                         FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
                     ]
                 }
+            ),
+            (
+                .roleChanged(.passive), { $0.sections[0].attributes.setup = .passive }
             ),
             (
                 .payloadTypeChanged(63),

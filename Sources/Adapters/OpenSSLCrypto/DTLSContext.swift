@@ -13,6 +13,9 @@ package final class DTLSContext: Sendable {
     private static let ciphers = "ECDHE+AESGCM:!aNULL:!PSK"
     /// Bounds the memory for a client's messages; a server without client authentication receives no certificates.
     private static let maxCertificateListByteCount = 2048
+    /// OpenSSL's own, and P-224: GnuTLS signs with it where it serves, as FFmpeg's WHIP muxer does, and a client refuses
+    /// certificates on curves that it does not name (RFC 8422 section 5.1).
+    private static let mediaClientGroups = "X25519:P-256:X448:P-521:P-384:P-224"
     /// A peer's self-signed certificate has some 1,000 bytes.
     private static let maxMediaCertificateByteCount = 8192
 
@@ -60,6 +63,7 @@ package final class DTLSContext: Sendable {
         let method = isServer ? DTLS_server_method() : DTLS_client_method()
         guard let context = DTLSContext(method, isServer: isServer), context.restrict(),
             identity.install(in: context.pointer),
+            isServer || copenssl_set_groups(context.pointer, mediaClientGroups) == 1,
             // Zero is success here.
             SSL_CTX_set_tlsext_use_srtp(context.pointer, profiles.joined(separator: ":")) == 0
         else {

@@ -19,6 +19,8 @@ package struct DTLSSession: ~Copyable {
     private let context: DTLSContext
     private var isEstablished = false
     private var hasBuffers = true
+    /// What OpenSSL said of the error that ended the session.
+    package private(set) var failureReason: String?
 
     /// The result of reading.
     package enum Reading: Hashable, Sendable {
@@ -59,19 +61,22 @@ package struct DTLSSession: ~Copyable {
         return session.started()
     }
 
-    /// A DTLS-SRTP session with a context for media: a client sends its ClientHello, a server waits for one.
+    /// A DTLS-SRTP session with a context for media: a server waits for a ClientHello, a client for `connect`.
     package static func exchangingMediaKeys(
         _ context: DTLSContext, _ exchange: DTLSExchange, mtu: Int = defaultMTU
     ) -> DTLSSession? {
         guard let session = make(context, exchange, mtu) else { return nil }
         copenssl_retransmit_soon(session.connection)
-        guard context.isServer else {
+        if context.isServer {
+            SSL_set_accept_state(session.connection)
+        } else {
             SSL_set_connect_state(session.connection)
-            return session.started()
         }
-        SSL_set_accept_state(session.connection)
         return session
     }
+
+    /// Begins the handshake of a client: its ClientHello is then in the exchange. False when it failed.
+    package mutating func connect() -> Bool { performHandshake() != .failed }
 
     private static func make(_ context: DTLSContext, _ exchange: DTLSExchange, _ mtu: Int) -> DTLSSession? {
         ERR_clear_error()
@@ -111,10 +116,11 @@ package struct DTLSSession: ~Copyable {
         SSL_free(connection)
     }
 
-    /// The phase of a server session, for the `RecordFilter`.
+    /// For the `RecordFilter`.
     package var phase: RecordFilter.Phase {
         if isEstablished { return .established }
-        return SSL_get_state(connection) == TLS_ST_SR_CHANGE ? .finishedAwaited : .keyAwaited
+        let state = SSL_get_state(connection)
+        return state == TLS_ST_SR_CHANGE || state == TLS_ST_CR_CHANGE ? .finishedAwaited : .keyAwaited
     }
 
     /// Takes a record, and reads the first plaintext from it.
@@ -147,12 +153,13 @@ package struct DTLSSession: ~Copyable {
         return SSL_read(connection, buffer.baseAddress, Int32(clamping: buffer.count))
     }
 
-    private func reading(_ status: Int32) -> Reading {
+    private mutating func reading(_ status: Int32) -> Reading {
         if status > 0 { return .data(Int(status)) }
         switch SSL_get_error(connection, status) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .nothing
         case SSL_ERROR_ZERO_RETURN: return .closed
         default:
+            failureReason = ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) }
             ERR_clear_error()
             return .failed
         }

@@ -28,16 +28,19 @@ package struct MediaHandshake: ~Copyable {
     }
 
     private enum State: Hashable {
+        /// A client's, until `connect`.
+        case waiting
         case handshaking
         case established
         case ended
     }
 
     private var session: DTLSSession
-    private let isServer: Bool
+    /// Whether the peer connects; it is then the client's key with which the peer protects.
+    package let isServer: Bool
     private let fingerprints: [CertificateFingerprint]
-    private let filter = RecordFilter(asksForCertificate: true, hasCookies: false)
-    private var state = State.handshaking
+    private let filter: RecordFilter
+    private var state: State
     /// Records that did not reach OpenSSL.
     package private(set) var rejectedRecords: UInt64 = 0
     /// Records of an established session without effect: forged, replayed, or application data, which is ignored.
@@ -47,6 +50,8 @@ package struct MediaHandshake: ~Copyable {
         self.session = session
         self.isServer = isServer
         self.fingerprints = fingerprints
+        filter = isServer ? RecordFilter(asksForCertificate: true, hasCookies: false) : .ofServer
+        state = isServer ? .handshaking : .waiting
     }
 
     /// Begins a handshake; a client's ClientHello is then in the exchange. nil when OpenSSL has no memory.
@@ -55,9 +60,30 @@ package struct MediaHandshake: ~Copyable {
     package static func begin(
         _ context: MediaContext, _ exchange: DTLSExchange, peer fingerprints: [CertificateFingerprint]
     ) -> MediaHandshake? {
+        guard var handshake = make(context, exchange, peer: fingerprints), handshake.connect() else { return nil }
+        return handshake
+    }
+
+    /// The same, but a client waits for `connect`.
+    package static func make(
+        _ context: MediaContext, _ exchange: DTLSExchange, peer fingerprints: [CertificateFingerprint]
+    ) -> MediaHandshake? {
         guard let session = DTLSSession.exchangingMediaKeys(context.context, exchange) else { return nil }
         return MediaHandshake(session, isServer: context.isServer, fingerprints)
     }
+
+    /// Has a client that waits send its ClientHello: it is then in the exchange. False when OpenSSL has no memory.
+    package mutating func connect() -> Bool {
+        guard state == .waiting else { return true }
+        state = .handshaking
+        return session.connect()
+    }
+
+    /// Whether it waits for `connect`.
+    package var isWaiting: Bool { state == .waiting }
+
+    /// What OpenSSL said of the error that ended it, such as `wrong curve`.
+    package var failureReason: String? { session.failureReason }
 
     package var isEstablished: Bool { state == .established }
 
@@ -69,7 +95,9 @@ package struct MediaHandshake: ~Copyable {
                 break
             }
             offset = record.body.upperBound
-            guard admits(record, of: UnsafeRawBufferPointer(datagram)) else {
+            guard state != .waiting,
+                filter.admits(record, of: UnsafeRawBufferPointer(datagram).bytes, in: session.phase)
+            else {
                 rejectedRecords &+= 1
                 continue
             }
@@ -78,11 +106,6 @@ package struct MediaHandshake: ~Copyable {
         }
         if offset < datagram.count { rejectedRecords &+= 1 }
         return .nothing
-    }
-
-    private func admits(_ record: RecordHeader, of datagram: UnsafeRawBufferPointer) -> Bool {
-        // The filter does not know the messages of servers; a client here connects to a server of its own choice.
-        isServer ? filter.admits(record, of: datagram.bytes, in: session.phase) : true
     }
 
     private mutating func receive(record: UnsafeMutableRawBufferPointer) -> Outcome {
@@ -145,6 +168,20 @@ package struct MediaHandshake: ~Copyable {
         guard state != .ended else { return }
         session.close()
         state = .ended
+    }
+}
+
+/// What both sides of media sessions share: a session is of either.
+package struct MediaContexts: Sendable {
+    package let server: MediaContext
+    package let client: MediaContext
+
+    /// nil when OpenSSL has no memory, or knows none of the profiles.
+    package static func make(_ identity: MediaIdentity, profiles: [SRTPProfile]) -> MediaContexts? {
+        guard let server = MediaContext.server(identity, profiles: profiles),
+            let client = MediaContext.client(identity, profiles: profiles)
+        else { return nil }
+        return MediaContexts(server: server, client: client)
     }
 }
 

@@ -62,6 +62,11 @@ package struct SRTPKeyingMaterial: Hashable, Sendable {
     package let client: SRTPMasterKey
     package let server: SRTPMasterKey
 
+    /// The key with which this side protects, and that of the peer.
+    package func keys(isServer: Bool) -> (own: SRTPMasterKey, peer: SRTPMasterKey) {
+        isServer ? (server, client) : (client, server)
+    }
+
     /// The label of the exporter (RFC 5705).
     package static let exporterLabel = "EXTRACTOR-dtls_srtp"
 

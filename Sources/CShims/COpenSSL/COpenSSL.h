@@ -75,6 +75,10 @@ static inline unsigned int copenssl_media_timer(SSL *connection, unsigned int la
     return last < 1500000 ? 2 * last : 3000000;
 }
 static inline void copenssl_retransmit_soon(SSL *connection) { DTLS_set_timer_cb(connection, copenssl_media_timer); }
+// As an OpenSSL list, the preferred first.
+static inline int copenssl_set_groups(SSL_CTX *context, const char *groups) {
+    return (int)SSL_CTX_set1_groups_list(context, groups);
+}
 static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_EC_gen("P-256"); }
 
 // Clients that look at what a server shows them. A memory BIO that is empty means "later", not the end.

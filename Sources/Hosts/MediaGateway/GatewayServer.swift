@@ -41,9 +41,9 @@ package final class GatewayServer: Sendable {
             throw GatewayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
         }
         guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
-            let context = MediaContext.server(identity, profiles: configuration.profiles)
+            let contexts = MediaContexts.make(identity, profiles: configuration.profiles)
         else { throw GatewayError("OpenSSL cannot make a certificate: it has no memory or no random numbers") }
-        let shared = GatewayShared(context, limits: configuration.trackLimits, events)
+        let shared = GatewayShared(contexts, limits: configuration.trackLimits, events)
         var workers: [GatewayWorkerHandle] = []
         var threads: [WorkerThread] = []
         do {

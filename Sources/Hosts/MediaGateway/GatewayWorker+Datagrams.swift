@@ -19,7 +19,7 @@ extension GatewayWorker {
             receiveRecords(datagram, leg, on: flow)
         case .some(128...191):
             guard let leg = flows[flow] else { return stats.dropped.unknownFlow &+= 1 }
-            receiveMedia(datagram, leg)
+            receiveMedia(datagram, leg, on: flow)
         default: stats.dropped.unknownKind &+= 1
         }
     }
@@ -53,7 +53,10 @@ extension GatewayWorker {
             flows[added] = leg
             if added.transport.isStream { sender.connections.confirm(added) }
         }
-        if changes.selected != nil { updatePath(leg) }
+        if changes.selected != nil {
+            updatePath(leg)
+            if leg.handshake.isWaiting { connectHandshake(leg) }
+        }
     }
 
     mutating func receiveHandshake(
@@ -73,7 +76,11 @@ extension GatewayWorker {
         case .established(let material): connect(leg, material)
         case .closed: end(leg, .closed)
         case .failed(.wrongCertificate): end(leg, .wrongCertificate)
-        case .failed: end(leg, .handshakeFailed)
+        case .failed:
+            if let reason = leg.handshake.failureReason {
+                shared.notify(.handshakeFailed(leg.key, reason), of: leg.number)
+            }
+            end(leg, .handshakeFailed)
         }
     }
 
@@ -85,7 +92,7 @@ extension GatewayWorker {
         exchange.removeAll()
     }
 
-    private mutating func schedule(_ leg: LegTransport) {
+    mutating func schedule(_ leg: LegTransport) {
         retransmissions[leg.number] = leg.handshake.retransmission.map { now.adding(nanoseconds: $0) }
     }
 
@@ -101,7 +108,9 @@ extension GatewayWorker {
         if flow.transport.isStream, let connection = sender.connections[flow] { close(connection) }
     }
 
-    private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport) {
+    private mutating func receiveMedia(
+        _ datagram: UnsafeMutableRawBufferPointer, _ leg: LegTransport, on flow: Flow
+    ) {
         guard case .connected(let id, let session) = leg.stage, datagram.count >= 8 else {
             stats.dropped.secured &+= 1
             return
@@ -110,12 +119,12 @@ extension GatewayWorker {
             // RFC 5761 section 4: only RTCP packet types are in this range.
             if (192...223).contains(datagram[1]) {
                 let count = try session.receiver.unprotectRTCP(datagram)
-                leg.lastActivity = now
+                noteMedia(of: leg, on: flow)
                 let packet = UnsafeRawBufferPointer(start: datagram.baseAddress, count: count)
                 engine.receiveRTCP(packet.bytes, from: id, at: now, into: &sender)
             } else {
                 let count = try session.receiver.unprotectRTP(datagram)
-                leg.lastActivity = now
+                noteMedia(of: leg, on: flow)
                 let packet = UnsafeMutableRawBufferPointer(start: datagram.baseAddress, count: count)
                 var bytes = packet.mutableBytes
                 engine.receiveRTP(&bytes, from: id, at: now, into: &sender)
@@ -123,5 +132,12 @@ extension GatewayWorker {
         } catch {
             stats.dropped.secured &+= 1
         }
+    }
+
+    /// Authenticated media is a sign of life. A client to which nothing is sent but reports needs no further one: encoders
+    /// such as FFmpeg's send a single check.
+    private func noteMedia(of leg: LegTransport, on flow: Flow) {
+        leg.lastActivity = now
+        if leg.onlySends { leg.agent.renew(flow, at: now) }
     }
 }

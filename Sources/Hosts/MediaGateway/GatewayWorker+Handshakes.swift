@@ -1,4 +1,6 @@
 import DatagramIO
+import ICE
+import SecureMedia
 package import Wire
 
 // Limits the share of the thread that handshakes of new legs take. After a restart everybody connects at once, while
@@ -33,7 +35,7 @@ extension GatewayWorker {
         if handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now) {
             processHandshake(datagram, leg, on: flow)
         } else {
-            if connecting.waiting.isEmpty {
+            if connecting.waiting.isEmpty, !connecting.mustConnect {
                 handshakeQueue.append(leg.number, of: flow.remote.address)
                 stats.handshakesDelayed &+= 1
             }
@@ -45,6 +47,10 @@ extension GatewayWorker {
     mutating func serveHandshakes() {
         while !handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now), let number = handshakeQueue.popFirst() {
             guard let leg = legs[number], case .connecting(let connecting) = leg.stage else { continue }
+            if connecting.mustConnect {
+                connecting.mustConnect = false
+                processConnect(leg)
+            }
             let waiting = connecting.waiting
             connecting.waiting = []
             for var datagram in waiting where legs[number] != nil {
@@ -52,6 +58,29 @@ extension GatewayWorker {
                 datagram.bytes.withUnsafeMutableBytes { processHandshake($0, leg, on: flow) }
             }
         }
+    }
+
+    /// Begins the handshake with a client that waits for it, on the pair that it has nominated.
+    mutating func connectHandshake(_ leg: LegTransport) {
+        guard case .connecting(let connecting) = leg.stage, !connecting.mustConnect, let flow = leg.agent.selected
+        else { return }
+        if handshakeQueue.isEmpty, handshakeBudget.allowsMore(at: now) {
+            processConnect(leg)
+        } else {
+            if connecting.waiting.isEmpty {
+                handshakeQueue.append(leg.number, of: flow.remote.address)
+                stats.handshakesDelayed &+= 1
+            }
+            connecting.mustConnect = true
+        }
+    }
+
+    private mutating func processConnect(_ leg: LegTransport) {
+        let start = SystemClock.threadNanoseconds()
+        let isConnecting = leg.handshake.connect()
+        sendHandshake(leg, to: leg.agent.selected)
+        if isConnecting { schedule(leg) } else { end(leg, .handshakeFailed) }
+        handshakeBudget.spend(SystemClock.threadNanoseconds() &- start)
     }
 
     private mutating func processHandshake(

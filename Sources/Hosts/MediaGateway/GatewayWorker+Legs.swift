@@ -12,15 +12,13 @@ extension GatewayWorker {
     /// DTLS.
     package mutating func open(_ opening: LegOpening) -> [ShownSlot]? {
         guard ufrags.add(opening.credentials.ufrag, opening.number) else { return nil }
-        guard
-            let handshake = MediaHandshake.begin(
-                shared.context, exchange, peer: opening.negotiated.remote.certificates)
-        else {
+        let remote = opening.negotiated.remote
+        let context = remote.awaitsHandshake ? shared.contexts.client : shared.contexts.server
+        guard let handshake = MediaHandshake.make(context, exchange, peer: remote.certificates) else {
             ufrags.remove(opening.credentials.ufrag)
             return nil
         }
-        let agent = LiteAgent(
-            opening.credentials, remoteUfrag: opening.negotiated.remote.credentials.ufrag, at: now)
+        let agent = LiteAgent(opening.credentials, remoteUfrag: remote.credentials.ufrag, at: now)
         legs[opening.number] = LegTransport(opening, agent, handshake, at: now)
         return opening.negotiated.emptySlots
     }
@@ -71,7 +69,7 @@ extension GatewayWorker {
     /// The DTLS handshake is complete: the leg joins its call.
     package mutating func connect(_ leg: LegTransport, _ material: SRTPKeyingMaterial) {
         guard case .connecting(let connecting) = leg.stage else { return }
-        guard let session = SecureSession(material) else {
+        guard let session = SecureSession(material, isServer: leg.handshake.isServer) else {
             end(leg, .handshakeFailed)
             return
         }
@@ -115,7 +113,7 @@ extension GatewayWorker {
     /// Checks the leg's timeouts, twice a second.
     mutating func sweep(_ leg: LegTransport) {
         if case .connecting(let connecting) = leg.stage, connecting.deadline <= now, connecting.waiting.isEmpty,
-            leg.agent.deadline.map({ $0 > now }) ?? true
+            !connecting.mustConnect, leg.agent.deadline.map({ $0 > now }) ?? true
         {
             end(leg, .handshakeFailed)
             return
@@ -159,6 +157,8 @@ extension GatewayWorker {
 extension NegotiatedLeg {
     /// The mids of the sections in which the gateway sends video.
     var videoSlots: [String] { sections.filter { $0.slot != nil && $0.kind == .video }.map(\.mid) }
+
+    var hasNoSlots: Bool { sections.allSatisfy { $0.slot == nil } }
 
     var emptySlots: [ShownSlot] {
         sections.compactMap { section in

@@ -44,7 +44,7 @@ struct GatewayWorkerHandle: Sendable {
 
 /// The state shared by all workers.
 package final class GatewayShared: Sendable {
-    let context: MediaContext
+    let contexts: MediaContexts
     let limits: TrackLimits
     private let events: @Sendable (GatewayEvent) -> Void
     /// Called before the event that a leg has ended. A bare function in a Mutex would be wrapped in another thunk with
@@ -56,10 +56,10 @@ package final class GatewayShared: Sendable {
     let ended = Mutex(EndHook { _, _ in })
 
     package init(
-        _ context: MediaContext, limits: TrackLimits = TrackLimits(),
+        _ contexts: MediaContexts, limits: TrackLimits = TrackLimits(),
         _ events: @escaping @Sendable (GatewayEvent) -> Void
     ) {
-        self.context = context
+        self.contexts = contexts
         self.limits = limits
         self.events = events
     }

@@ -11,10 +11,11 @@ final class SecureSession {
     var receiver: SRTPReceiver
 
     /// nil when OpenSSL has no memory.
-    init?(_ material: SRTPKeyingMaterial) {
-        guard let sender = SRTPSender.make(material.server), let receiver = SRTPReceiver.make(material.client) else {
-            return nil
-        }
+    ///
+    /// - Parameter isServer: whether the client began the handshake.
+    init?(_ material: SRTPKeyingMaterial, isServer: Bool) {
+        let keys = material.keys(isServer: isServer)
+        guard let sender = SRTPSender.make(keys.own), let receiver = SRTPReceiver.make(keys.peer) else { return nil }
         self.sender = sender
         self.receiver = receiver
     }
@@ -34,6 +35,8 @@ final class ConnectingLeg {
     private(set) var preferences: [String: PreferredQuality] = [:]
     /// Its DTLS datagrams that wait for their turn: see `receiveRecords`.
     var waiting: [WaitingDatagram] = []
+    /// Whether the handshake is to be begun in that turn, where the client waits for it.
+    var mustConnect = false
 
     init(_ sources: [String: TrackSource], at now: Instant) {
         self.sources = sources
@@ -61,7 +64,8 @@ final class ConnectingLeg {
 ///        └── 30 s without ──────────┴── 30 s without check, goodbye, end ──> gone
 package final class LegTransport {
     enum Stage {
-        /// DTLS is not done. It begins after the first valid check, which is the agent's to know.
+        /// DTLS is not done. The client begins it after its first valid check, which is the agent's to know, or the
+        /// gateway when the client has nominated a pair.
         case connecting(ConnectingLeg)
         /// Media can flow: the leg has its id in the engine, and its SRTP keys.
         case connected(LegID, SecureSession)
@@ -75,7 +79,11 @@ package final class LegTransport {
     /// A connected leg still needs it: DTLS is how either side closes.
     var handshake: MediaHandshake
     /// What was negotiated last.
-    var negotiated: NegotiatedLeg
+    var negotiated: NegotiatedLeg {
+        didSet { onlySends = negotiated.hasNoSlots }
+    }
+    /// Whether nothing but reports is sent to the client.
+    private(set) var onlySends: Bool
     private(set) var stage: Stage
     var lastActivity: Instant?
     var reportedAliveAt: Instant?
@@ -86,6 +94,7 @@ package final class LegTransport {
         number = opening.number
         key = opening.key
         negotiated = opening.negotiated
+        onlySends = opening.negotiated.hasNoSlots
         stage = .connecting(ConnectingLeg(opening.sources, at: now))
         self.agent = agent
         self.handshake = handshake

@@ -8,8 +8,12 @@ import Wire
 package struct HandshakeFragment: Hashable, Sendable {
     package enum MessageType: UInt8, Hashable, Sendable {
         case clientHello = 1
+        case serverHello = 2
         case helloVerifyRequest = 3
         case certificate = 11
+        case serverKeyExchange = 12
+        case certificateRequest = 13
+        case serverHelloDone = 14
         case certificateVerify = 15
         case clientKeyExchange = 16
     }

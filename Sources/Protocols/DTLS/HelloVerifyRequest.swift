@@ -5,6 +5,9 @@ import Wire
 ///
 /// 48 bytes, fewer than the shortest hello, so that it cannot be used for amplification.
 enum HelloVerifyRequest {
+    /// Of another server's, with the longest cookie.
+    static let maximumByteCount = 2 + 1 + 255
+
     /// Replaces the content of `target` with one. `sequence` is that of the hello's record, as the RFC requires, so
     /// that no state is needed for the sequence of later records. False when the cryptography failed.
     static func write(

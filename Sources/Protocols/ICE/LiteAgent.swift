@@ -173,6 +173,12 @@ package struct LiteAgent: Sendable {
         changes.selected = flow
     }
 
+    /// Authenticated media of a client that only sends was received: on the selected flow it counts as a check.
+    package mutating func renew(_ flow: Flow, at now: Instant) {
+        guard flow == selected, let index = flows.firstIndex(where: { $0.flow == flow }) else { return }
+        flows[index].lastCheck = max(flows[index].lastCheck, now)
+    }
+
     /// When `advance` is due.
     package var deadline: Instant? {
         guard !isLost else { return nil }

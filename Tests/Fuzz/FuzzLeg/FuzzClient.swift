@@ -10,6 +10,8 @@ final class FuzzClient {
     var number: UInt64 = 0
     var credentials: LocalCredentials?
     var hasKeys: Bool { sender != nil }
+    /// It waits for the handshake.
+    private(set) var isPassive = false
     /// DTLS datagrams in flight.
     var underWay: [[UInt8]] = []
     /// The newest check and the newest packet of media that were made.
@@ -28,8 +30,9 @@ final class FuzzClient {
     }
 
     /// A leg of its own, with a password that nobody had before.
-    func begin(_ number: UInt64, _ credentials: LocalCredentials) {
+    func begin(_ number: UInt64, _ credentials: LocalCredentials, isPassive: Bool) {
         self.number = number
+        self.isPassive = isPassive
         self.credentials = credentials
         handshake = nil
         sender = nil
@@ -56,7 +59,8 @@ final class FuzzClient {
     // MARK: DTLS
 
     func startHandshake() {
-        handshake = MediaHandshake.begin(setup.client, exchange, peer: setup.ofServer)
+        handshake = MediaHandshake.begin(
+            isPassive ? setup.clientContexts.server : setup.clientContexts.client, exchange, peer: setup.ofServer)
         collect()
     }
 
@@ -86,7 +90,7 @@ final class FuzzClient {
     // MARK: Media
 
     func establish(_ material: SRTPKeyingMaterial) {
-        sender = SRTPSender.make(material.client, maximumSources: 300)
+        sender = SRTPSender.make(material.keys(isServer: isPassive).own, maximumSources: 300)
     }
 
     /// A packet of RTP with the fields that the input gives, protected.

@@ -13,13 +13,15 @@ final class LegFuzzHarness {
     nonisolated(unsafe) static let shared = LegFuzzHarness()
 
     let socket: DatagramSocketOwner
-    let server: MediaContext
-    let client: MediaContext
+    let contexts: MediaContexts
+    let clientContexts: MediaContexts
     let ofServer: [CertificateFingerprint]
     let authentication: OpenSSLAuthentication
     let negotiated: NegotiatedLeg
     /// The same for a client whose certificate nobody has, so that no handshake of such a leg can succeed.
     let negotiatedForNobody: NegotiatedLeg
+    /// The same for a client that waits for the handshake.
+    let negotiatedPassive: NegotiatedLeg
     /// The clients' sockets, that the worker's answers really arrive at.
     let clients: [DatagramSocketOwner]
     private var batch = ReceiveBatch()
@@ -28,13 +30,13 @@ final class LegFuzzHarness {
         let loopback = TransportAddress(IPAddress(ipv4: 0x7F00_0001), port: 0)
         guard let authentication = OpenSSLAuthentication(), let one = MediaIdentity.make(),
             let other = MediaIdentity.make(), let ofServer = one.fingerprint(), let ofClient = other.fingerprint(),
-            let server = MediaContext.server(one, profiles: SRTPProfile.preferred),
-            let client = MediaContext.client(other, profiles: SRTPProfile.preferred),
+            let contexts = MediaContexts.make(one, profiles: SRTPProfile.preferred),
+            let clientContexts = MediaContexts.make(other, profiles: SRTPProfile.preferred),
             let socket = try? DatagramSocketOwner(loopback)
         else { return nil }
         self.authentication = authentication
-        self.server = server
-        self.client = client
+        self.contexts = contexts
+        self.clientContexts = clientContexts
         self.ofServer = [ofServer]
         self.socket = socket
         clients = (0..<3).compactMap { _ in try? DatagramSocketOwner(loopback) }
@@ -45,6 +47,9 @@ final class LegFuzzHarness {
             FingerprintAttribute(algorithm: "sha-256", digest: [UInt8](repeating: 1, count: 32))
         ]
         negotiatedForNobody = foreign
+        var passive = negotiated
+        passive.remote.awaitsHandshake = true
+        negotiatedPassive = passive
     }
 
     /// What has arrived at a client.

@@ -29,7 +29,7 @@ final class LegHarness {
         self.setup = setup
         clients = (0..<Self.participants).map { _ in FuzzClient(setup) }
         let events = events
-        let shared = GatewayShared(setup.server) { _ in events.count.add(1, ordering: .relaxed) }
+        let shared = GatewayShared(setup.contexts) { _ in events.count.add(1, ordering: .relaxed) }
         guard let mailbox = GatewayMailbox(),
             let made = GatewayWorker.make([setup.socket], [], shared, mailbox, at: now, seed: 1, handshakes: .unlimited)
         else { return nil }
@@ -97,10 +97,12 @@ final class LegHarness {
         guard worker.legs[client.number] == nil, lastNumber < 12 else { return }
         lastNumber += 1
         guard let credentials = credentials() else { return }
-        client.begin(lastNumber, credentials)
+        let isPassive = !withKeys && lastNumber % 3 == 0
+        client.begin(lastNumber, credentials, isPassive: isPassive)
+        let negotiated = isPassive ? setup.negotiatedPassive : setup.negotiated
         let opening = LegOpening(
             number: lastNumber, key: LegKey(call: clientIndex < 2 ? "one" : "two", participant: "\(lastNumber)"),
-            credentials: credentials, negotiated: withKeys ? setup.negotiatedForNobody : setup.negotiated)
+            credentials: credentials, negotiated: withKeys ? setup.negotiatedForNobody : negotiated)
         guard worker.open(opening) != nil else { fatalError("a leg that cannot be made") }
         guard withKeys, let leg = worker.legs[lastNumber], let material = material() else { return }
         // As if a handshake had been: it takes a hundred times as long as everything else.

@@ -2,8 +2,8 @@
 ///
 /// The client always offers. Where it sends, the gateway receives; where it only receives, it gets a slot; a section
 /// that does both is a track and a slot at once. Everything uses one transport: BUNDLE and rtcp-mux are required, the
-/// gateway is ICE-lite and passive in DTLS. Later offers cannot change the mids and kinds of active sections, the
-/// meaning of payload types and extensions, or a slot's SSRC.
+/// gateway is ICE-lite, and passive in DTLS unless the client is. Later offers cannot change the mids and kinds of active
+/// sections, the meaning of payload types and extensions, a slot's SSRC, or who begins the handshake.
 ///
 /// The value changes only when an answer was made; an offer that is rejected leaves the leg as it was.
 package struct LegNegotiation: Sendable {
@@ -77,7 +77,7 @@ package struct LegNegotiation: Sendable {
 
         let answer = assemble(
             offer, answers, live, bundle: bundle.filter { live.contains($0) }, transport, credentials,
-            renominates: remote.renominates)
+            remote)
         knownSections = zip(offer.sections, sections).map { offered, made in
             KnownSection(mid: made.mid, kind: offered.kind, isRejected: made.rejection != nil)
         }
@@ -120,19 +120,27 @@ package struct LegNegotiation: Sendable {
         // RFC 8827 section 6.5 and RFC 8122 section 5: weaker hashes are not accepted.
         let fingerprints = all.filter { ["sha-256", "sha-384", "sha-512"].contains($0.algorithm) }
         guard !fingerprints.isEmpty else { throw error(.noFingerprint, index, mid) }
-        if let role = own.setup ?? session.setup, role == .passive || role == .holdconn {
-            throw error(.setup(role), index, mid)
+        let role = own.setup ?? session.setup
+        let awaitsHandshake: Bool
+        switch role {
+        // The gateway keeps its role in an offer that leaves it the choice.
+        case .actpass, nil: awaitsHandshake = remote?.awaitsHandshake ?? false
+        case .active: awaitsHandshake = false
+        case .passive: awaitsHandshake = true
+        case .holdconn: throw error(.setup(.holdconn), index, mid)
         }
+        if let role, let remote, remote.awaitsHandshake != awaitsHandshake { throw error(.roleChanged(role), index, mid) }
         if let remote, Set(remote.fingerprints) != Set(fingerprints) { throw error(.fingerprintChanged, index, mid) }
         let options = own.iceOptions + session.iceOptions
         return RemoteTransport(
             credentials: credentials, fingerprints: fingerprints, candidates: offer.sections[index].candidates,
-            trickles: options.contains("trickle"), renominates: options.contains("renomination"))
+            trickles: options.contains("trickle"), renominates: options.contains("renomination"),
+            awaitsHandshake: awaitsHandshake)
     }
 
     private func assemble(
         _ offer: SessionDescription, _ answers: [MediaSection], _ live: Set<String>, bundle: [String],
-        _ transport: GatewayTransport, _ credentials: ICECredentials, renominates: Bool
+        _ transport: GatewayTransport, _ credentials: ICECredentials, _ remote: RemoteTransport
     ) -> SessionDescription {
         var answer = SessionDescription()
         answer.origin.session = String(session)
@@ -150,9 +158,10 @@ package struct LegNegotiation: Sendable {
                 ?? "IN IP4 0.0.0.0"
             answer.sections[index].attributes.iceUfrag = credentials.ufrag
             answer.sections[index].attributes.icePassword = credentials.password
-            answer.sections[index].attributes.iceOptions = ["ice2", "trickle"] + (renominates ? ["renomination"] : [])
+            answer.sections[index].attributes.iceOptions = 
+                ["ice2", "trickle"] + (remote.renominates ? ["renomination"] : [])
             answer.sections[index].attributes.fingerprints = transport.fingerprints
-            answer.sections[index].attributes.setup = .passive
+            answer.sections[index].attributes.setup = remote.awaitsHandshake ? .active : .passive
             // In the first section of the bundle would suffice (RFC 9143 section 7.1.3), but aiortc reads the last one.
             answer.sections[index].candidates = transport.candidates
             answer.sections[index].hasEndOfCandidates = true

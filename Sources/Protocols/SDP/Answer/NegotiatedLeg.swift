@@ -20,6 +20,8 @@ package struct RemoteTransport: Hashable, Sendable {
     package var trickles: Bool
     /// libwebrtc's renomination: the controlling side may nominate again, with a number in each nomination.
     package var renominates: Bool
+    /// It is passive in DTLS, so that the gateway begins the handshake. It stays so (RFC 8842 section 5.1).
+    package var awaitsHandshake: Bool
 }
 
 /// One section, seen from the gateway: where it receives, the client publishes a track; where it sends is a slot.

@@ -8,8 +8,10 @@ package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
         case noRTCPMultiplexing
         case noICECredentials
         case noFingerprint
-        /// `passive` or `holdconn`: the gateway waits for a handshake, it never begins one.
+        /// `holdconn`: nothing would come of it.
         case setup(SetupRole)
+        /// Who begins the handshake was settled by the first offer.
+        case roleChanged(SetupRole)
         /// A payload type has another meaning than in another section, or than before.
         case payloadTypeChanged(UInt8)
         /// The same for a header extension's id.
@@ -47,7 +49,9 @@ extension OfferError.Reason {
         case .noICECredentials: "a=ice-ufrag or a=ice-pwd is missing"
         case .noFingerprint: "there is no a=fingerprint of sha-256, sha-384 or sha-512; media needs DTLS"
         case .setup(let role):
-            "a=setup:\(role.rawValue) is offered; the gateway is passive, so it must be actpass or active"
+            "a=setup:\(role.rawValue) is offered; it must be actpass, active or passive"
+        case .roleChanged(let role):
+            "a=setup:\(role.rawValue) changes who begins the handshake; it must be actpass or as before"
         case .payloadTypeChanged(let type):
             "payload type \(type) stands for another codec than in another section or an earlier offer"
         case .extensionChanged(let id):

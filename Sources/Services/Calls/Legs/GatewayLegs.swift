@@ -1,6 +1,7 @@
 import Calls
 import DatagramIO
 import Gateway
+import Logging
 package import MediaGateway
 import Model
 import SDP
@@ -45,7 +46,13 @@ package final class GatewayLegs: Sendable {
 
     /// Starts the gateway, which reports the events of its legs to the registry.
     package init(_ configuration: GatewayConfiguration, _ registry: LegRegistry) throws {
+        let logger = Logger(label: "gateway")
         server = try GatewayServer.start(configuration) { event in
+            if case .handshakeFailed(let key, let reason) = event {
+                logger.info(
+                    "a media handshake failed",
+                    metadata: ["call": "\(key.call)", "endpoint": "\(key.participant)", "reason": "\(reason)"])
+            }
             if let (leg, event) = Self.translate(event) { registry.handle(event, of: leg) }
         }
         recorder = AudioRecorder(server.taps, clock: SystemClock.now)
@@ -118,6 +125,7 @@ package final class GatewayLegs: Sendable {
         case .shows(let key, let slots): CallLeg(key).map { ($0, .slotsChanged(slots.map { LegSlot($0) })) }
         case .outdated(let key): CallLeg(key).map { ($0, .renegotiationNeeded) }
         case .alive(let key): CallLeg(key).map { ($0, .alive) }
+        case .handshakeFailed: nil
         case .ended(let key, let end):
             if let reason = LegEndReason(end) { CallLeg(key).map { ($0, .ended(reason)) } } else { nil }
         }
