@@ -54,7 +54,7 @@ extension SessionDescription {
     /// A description with some of everything.
     static func random(using random: inout SeededRandom) -> SessionDescription {
         var made = SessionDescription()
-        made.name = ["-", "", " ", "a call"].randomElement(using: &random) ?? "-"
+        made.name = ["-", "", "a call"].randomElement(using: &random) ?? "-"
         made.origin.session = String(UInt64.random(in: 0...UInt64.max, using: &random))
         if Bool.random(using: &random) { made.groups.append(SectionGroup("BUNDLE", ["0", "1"])) }
         if Bool.random(using: &random) { made.groups.append(SectionGroup("LS", [])) }

@@ -32,25 +32,11 @@ struct ReadingTests {
         (6, "hexadecimal", head + section + "a=fingerprint:sha-256 \n"),
         (6, "hexadecimal", head + section + "a=fingerprint:md5 G0" + String(repeating: ":00", count: 15) + "\n"),
         (6, "actpass", head + section + "a=setup:both\n"),
-        (6, "extmap:", head + section + "a=extmap:0 urn:x\n"),
-        (6, "extmap:", head + section + "a=extmap:1/up urn:x\n"),
         (6, "mid:", head + section + "a=mid:\n"),
         (6, "mid:", head + section + "a=mid:a b\n"),
-        (6, "candidate:", head + section + "a=candidate:1 1 udp 1 192.0.2.1 70000 typ host\n"),
-        (6, "candidate:", head + section + "a=candidate:1 1 udp 4294967296 192.0.2.1 7 typ host\n"),
-        (6, "candidate:", head + section + "a=candidate:1 1 udp 1 192.0.2.1 7 typ host generation\n"),
-        (6, "rtpmap:", head + section + "a=rtpmap:111\n"),
         (6, "rtpmap:", head + section + "a=rtpmap:111 opus\n"),
-        (6, "rtpmap:", head + section + "a=rtpmap:300 opus/48000\n"),
-        (6, "ssrc:", head + section + "a=ssrc:4294967296 cname:x\n"),
-        (6, "ssrc-group:", head + section + "a=ssrc-group:FID 1 two\n"),
-        (6, "rid:", head + section + "a=rid:q! send\n"),
-        (6, "rid:", head + section + "a=rid:q up\n"),
-        (6, "simulcast:", head + section + "a=simulcast:\n"),
-        (6, "simulcast:", head + section + "a=simulcast:send q;;f\n"),
-        (6, "simulcast:", head + section + "a=simulcast:send q send h\n"),
-        (6, "b=", head + section + "b=AS\n"),
-        (6, "sctp-port:", head + section + "a=sctp-port:x\n"),
+        (6, "rtpmap:", head + section + "a=rtpmap:111 opus\na=rtpmap:111 opus/x\na=sendonly\n"),
+        (7, "22 to 256 letters", head + section + "a=mid:0\na=ice-pwd: \n"),
     ]
 
     @Test("what is wrong is named with its line and with what is allowed", arguments: wrong)
@@ -58,6 +44,71 @@ struct ReadingTests {
         let error = #expect(throws: DescriptionError.self) { try SessionDescription(parsing: text) }
         #expect(error?.line == line)
         #expect(error?.allowed.contains(allowed) == true, "\(String(describing: error))")
+    }
+
+    /// Each is malformed, or about something that is not offered.
+    static let needless = [
+        "a=candidate:1 1 udp 1 192.0.2.1 70000 typ host", "a=candidate:1 1 udp 4294967296 192.0.2.1 7 typ host",
+        "a=candidate:", "a=candidate:1 1 udp 1 192.0.2.1 7 typ srflx raddr 0.0.0.0 rport -1",
+        "a=fmtp:106 ", "a=fmtp:106", "a=fmtp:", "a=fmtp", "a=fmtp:111", "a=fmtp:opus a=1", "a=fmtp:96 a=1",
+        "a=rtcp-fb:106", "a=rtcp-fb:106 nack", "a=rtcp-fb:111", "a=rtcp-fb:*", "a=rtcp-fb:300 nack",
+        "a=rtpmap:97", "a=rtpmap:97 VP8/90000", "a=rtpmap:97 VP8", "a=rtpmap:111", "a=rtpmap:300 opus/48000",
+        "a=rtpmap:-1 opus/48000", "a=rtpmap:111 opus",
+        "b=AS:undefined", "b=AS", "b=", "b=AS:-1", "b=TIAS:99999999999999999999",
+        "a=ssrc:-1190912345 cname:x", "a=ssrc:4294967296 cname:x", "a=ssrc:", "a=ssrc-group:FID 1 two",
+        "a=ssrc-group:", "a=msid:", "a=msid", "a=extmap:0 urn:x", "a=extmap:1/up urn:x", "a=extmap:1",
+        "a=rid:q! send", "a=rid:q up", "a=simulcast:", "a=simulcast:send q;;f", "a=simulcast:send q send h",
+        "a=sctp-port:x", "a=max-message-size:-1", "a=group:", "a=group", "  ", "\t",
+    ]
+
+    @Test("a line that is not needed is ignored, wherever it is", arguments: needless)
+    func ignored(line: String) throws {
+        let lines = (Self.head + Self.section + "a=rtpmap:111 opus/48000/2\n").split(separator: "\n")
+        var expected = try SessionDescription(parsing: lines.joined(separator: "\n"))
+        for index in 1...lines.count {
+            var added = lines
+            added.insert(line[...], at: index)
+            var read = try SessionDescription(parsing: added.joined(separator: "\r\n"))
+            // What has no meaning before the first section is kept there.
+            (read.lines, read.attributes.others) = ([], [])
+            (expected.lines, expected.attributes.others) = ([], [])
+            read.sections[0].attributes.others = []
+            #expect(read == expected, "at \(index)")
+        }
+    }
+
+    @Test("a word at the end of a candidate is ignored, and the candidate is kept")
+    func loneWord() throws {
+        let line = "a=candidate:1 1 udp 1 192.0.2.1 7 typ host generation 0 ufrag\n"
+        let candidate = try #require(
+            SessionDescription(parsing: Self.head + Self.section + line).sections[0].candidates.first)
+        #expect(candidate.address == "192.0.2.1")
+        #expect(candidate.parameters == [Candidate.Parameter("generation", "0")])
+    }
+
+    @Test("a payload type that RFC 3551 assigned needs no rtpmap, not even a malformed one")
+    func assigned() throws {
+        let text = Self.head + "m=audio 9 UDP/TLS/RTP/SAVPF 0 111\na=rtpmap:0 PCMU\na=rtpmap:111 opus/48000/2\n"
+        #expect(try SessionDescription(parsing: text).sections[0].payloads.map(\.encoding?.name) == [nil, "opus"])
+    }
+
+    @Test("blanks at the end of a line are cut, and so is a NUL at the end of the text")
+    func blanks() throws {
+        let lines = [
+            "a=mid:0", "a=setup:actpass", "a=rtcp-mux", "a=ice-ufrag:abcd",
+            "a=ice-pwd:" + String(repeating: "p", count: 22),
+            "a=sendonly", "a=rtpmap:111 opus/48000/2", "a=fmtp:111 stereo=1", "a=rtcp-fb:111 transport-cc",
+        ]
+        let start = Self.head + Self.section
+        let expected = try SessionDescription(parsing: start + lines.joined(separator: "\r\n"))
+        #expect(expected.sections[0].mid == "0" && expected.sections[0].hasRTCPMultiplexing)
+        for (blank, end) in [(" ", "\r\n"), ("\t ", "\n"), ("", "\u{0}"), ("", "\r\n\u{0}"), (" ", "\u{0}\u{0}\r\n")] {
+            let text = start + lines.map { $0 + blank }.joined(separator: "\r\n") + end
+            #expect(try SessionDescription(parsing: text) == expected)
+        }
+        let bytes = Array((start + "a=mid:0\r\n").utf8) + [0]
+        #expect(try SessionDescription(parsing: bytes.span.bytes).sections[0].mid == "0")
+        #expect(throws: DescriptionError.self) { try SessionDescription(parsing: start + "a=mid:0\u{0}\na=sendonly\n") }
     }
 
     @Test("an error shows what was found there, truncated and without control characters")
@@ -103,7 +154,8 @@ struct ReadingTests {
             "a=rtcp-fb:* nack\n", "a=rtcp-fb:111 nack\n", "a=fmtp:111 a=1\n", "a=rtpmap:111 opus/48000\n", "a=x\n",
             "\n",
             "a=ssrc:1 cname:x\n", "a=candidate:1 1 udp 1 192.0.2.1 7 typ host\n", "a=extmap:1 urn:x\n", "a=mid:x\n",
-            "a=ice-options:x\n", "i=\n", "a=ssrc-group:FID 1\n", "b=AS:1\n", "a=rid:x send\n",
+            "a=ice-options:x\n", "i=\n", "a=ssrc-group:FID 1\n", "b=AS:1\n", "a=rid:x send\n", " \n",
+            "a=rtpmap:0 x\n", "a=candidate:x\n", "a=group:\n", "a=x \t \t \t \t \t \t \t \t \t \n", "\u{0}",
         ])
     func bulk(line: String) throws {
         let types = (0..<128).map { String($0) }.joined(separator: " ")
@@ -168,6 +220,7 @@ struct ReadingTests {
         #expect(candidate.parameters == [Candidate.Parameter("generation", "0")])
         #expect(Candidate(attribute: "candidate:" + candidate.text) == candidate)
         #expect(Candidate(attribute: "1 1 udp 1 192.0.2.9 1 typ host") == nil)
-        #expect(Candidate(attribute: "candidate:" + String(text.dropFirst(10).dropLast(1))) == nil)
+        #expect(Candidate(attribute: "candidate:" + String(text.dropFirst(10).dropLast(1)))?.parameters == [])
+        #expect(Candidate(attribute: "candidate:" + String(text.dropFirst(10).prefix(40))) == nil)
     }
 }

@@ -4,7 +4,7 @@
 ///     candidate:2 1 tcp 1518214911 192.0.2.1 3478 typ host tcptype passive
 ///
 /// The address stays text: browsers also send mDNS names. Unknown types and transports parse too, since RFC 8839
-/// requires that they are ignored and not rejected.
+/// requires that they are ignored and not rejected; so does an extension attribute at the end without a value.
 package struct Candidate: Hashable, Sendable {
     package struct Parameter: Hashable, Sendable {
         package let name: String
@@ -45,9 +45,6 @@ package struct Candidate: Hashable, Sendable {
         self.tcpType = tcpType
     }
 
-    static let grammar =
-        "candidate:, a foundation, a component, a transport, a priority, an address, a port, typ and a type"
-
     /// From the text after `a=candidate:`.
     package init?(_ value: Substring) {
         var rest = value
@@ -64,7 +61,7 @@ package struct Candidate: Hashable, Sendable {
             address: String(address), port: port, type: String(type))
         self.component = component
         while let name = rest.takeWord() {
-            guard let value = rest.takeWord() else { return nil }
+            guard let value = rest.takeWord() else { break }
             switch name {
             case "raddr": relatedAddress = String(value)
             case "rport":

@@ -39,7 +39,7 @@ extension SessionDescription {
             if isWhole, seen.isEmpty, line.letter != UInt8(ascii: "v") { throw line.error("v=0 in the first line") }
             seen.insert(line.letter)
             if line.letter == UInt8(ascii: "m") {
-                if let section { sections.append(section.section) }
+                if let section { sections.append(try section.finish()) }
                 guard sections.count < Self.maximumSections else {
                     throw line.error("at most \(Self.maximumSections) sections")
                 }
@@ -50,7 +50,7 @@ extension SessionDescription {
                 try take(line)
             }
         }
-        if let section { sections.append(section.section) }
+        if let section { sections.append(try section.finish()) }
         for (letter, meaning) in [("v", "v=0"), ("o", "o=, the origin"), ("s", "s=, the session name")] where isWhole {
             guard letter.utf8.allSatisfy({ seen.contains($0) }) else {
                 throw DescriptionError(line: reader.number &+ 1, found: "", allowed: meaning)
@@ -81,7 +81,7 @@ extension SessionDescription {
             case "ice-lite": isICELite = true
             case "group":
                 let words = (value ?? "").words
-                guard let semantics = words.first else { throw line.error("group:, its semantics and mids") }
+                guard let semantics = words.first else { return }
                 groups.append(SectionGroup(String(semantics), words.dropFirst().map { String($0) }))
             default: attributes.others.append(OtherAttribute(String(name), value.map { String($0) }))
             }

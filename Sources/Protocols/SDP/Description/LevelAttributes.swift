@@ -45,8 +45,7 @@ extension LevelAttributes {
             }
             setup = role
         case "extmap":
-            guard let value, let map = ExtensionMap(value) else { throw line.error(ExtensionMap.grammar) }
-            extensions.append(map)
+            if let map = value.flatMap({ ExtensionMap($0) }) { extensions.append(map) }
         case "extmap-allow-mixed":
             allowsMixedExtensions = true
         default:

@@ -10,13 +10,18 @@ struct DescriptionLine {
     }
 }
 
-/// Splits a text into lines (RFC 8866 section 5). They end with CR LF, or with LF alone; empty ones are ignored.
+/// Splits a text into lines (RFC 8866 section 5). They end with CR LF, or with LF alone. Blanks at the end of a line
+/// are cut, and lines with nothing else are ignored.
 struct LineReader {
     private var rest: Substring.UTF8View
     private(set) var number = 0
 
     init(_ text: String) {
         rest = text[...].utf8
+        // Programs in C may send the byte that ends their string.
+        while let last = rest.last, last == 0 || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") {
+            rest = rest.dropLast()
+        }
     }
 
     mutating func next() throws(DescriptionError) -> DescriptionLine? {
@@ -26,6 +31,9 @@ struct LineReader {
             rest = end.map { rest[$0...].dropFirst() } ?? rest[rest.endIndex...]
             number &+= 1
             if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            while let last = line.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
+                line = line.dropLast()
+            }
             guard let letter = line.first else { continue }
             let value = line.dropFirst(2)
             guard line.dropFirst().first == UInt8(ascii: "="),

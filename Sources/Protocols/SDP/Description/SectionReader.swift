@@ -1,9 +1,11 @@
 /// Reads the lines of one section. Payload types are found by index and not by search, so that the time is linear in
 /// the length of the section.
 struct SectionReader {
-    private(set) var section: MediaSection
+    private var section: MediaSection
     /// The index of each payload type in the section's list; `UInt8.max` when it is not in it.
     private var payloadIndices = [UInt8](repeating: .max, count: 128)
+    /// The first malformed `rtpmap` of each payload type.
+    private var malformedMaps: [UInt8: DescriptionLine] = [:]
 
     static let grammar = "m=, a kind, a port, a transport and at least one format"
 
@@ -40,8 +42,7 @@ struct SectionReader {
             if try section.attributes.take(name, value, in: line) { return }
             try take(name, value, in: line)
         case UInt8(ascii: "b"):
-            guard let bandwidth = Bandwidth(line.value) else { throw line.error("b=, a type, a colon and a number") }
-            section.bandwidths.append(bandwidth)
+            if let bandwidth = Bandwidth(line.value) { section.bandwidths.append(bandwidth) }
         case UInt8(ascii: "c") where section.connection == nil:
             section.connection = String(line.value)
         default:
@@ -49,6 +50,18 @@ struct SectionReader {
         }
     }
 
+    /// The section, when all its lines were taken.
+    func finish() throws(DescriptionError) -> MediaSection {
+        // RFC 3551 section 6 assigns 0 to 34, which need no rtpmap.
+        for payload in section.payloads where payload.encoding == nil && payload.payloadType > 34 {
+            guard let line = malformedMaps[payload.payloadType] else { continue }
+            throw line.error("rtpmap:, a payload type, a name, a slash and a clock rate")
+        }
+        return section
+    }
+
+    /// Of the attributes only the mid has to be valid. An answer can do without the others, so those that are malformed
+    /// are ignored, as unknown ones are (RFC 8866 section 5.13).
     private mutating func take(
         _ name: Substring, _ value: Substring?, in line: DescriptionLine
     ) throws(DescriptionError) {
@@ -59,63 +72,48 @@ struct SectionReader {
             }
             section.mid = String(value)
         case "candidate":
-            guard let value, let candidate = Candidate(value) else { throw line.error(Candidate.grammar) }
-            section.candidates.append(candidate)
+            if let candidate = value.flatMap({ Candidate($0) }) { section.candidates.append(candidate) }
         case "end-of-candidates": section.hasEndOfCandidates = true
         case "rtcp-mux": section.hasRTCPMultiplexing = true
         case "rtcp-rsize": section.hasReducedSizeRTCP = true
         case "bundle-only": section.isBundleOnly = true
         case "msid":
-            guard let value, let stream = MSID(value) else {
-                throw line.error("msid:, a stream and optionally a track")
-            }
-            section.streams.append(stream)
+            if let stream = value.flatMap({ MSID($0) }) { section.streams.append(stream) }
         case "ssrc":
-            guard let value, let source = SourceAttribute(value) else { throw line.error(SourceAttribute.grammar) }
-            section.sources.append(source)
+            if let source = value.flatMap({ SourceAttribute($0) }) { section.sources.append(source) }
         case "ssrc-group":
-            guard let value, let group = SourceGroup(value) else { throw line.error(SourceGroup.grammar) }
-            section.sourceGroups.append(group)
+            if let group = value.flatMap({ SourceGroup($0) }) { section.sourceGroups.append(group) }
         case "rid":
-            guard let value, let rid = RestrictionID(value) else { throw line.error(RestrictionID.grammar) }
-            section.restrictionIDs.append(rid)
+            if let rid = value.flatMap({ RestrictionID($0) }) { section.restrictionIDs.append(rid) }
         case "simulcast":
-            guard let value, let simulcast = Simulcast(value) else { throw line.error(Simulcast.grammar) }
-            section.simulcast = simulcast
+            if let simulcast = value.flatMap({ Simulcast($0) }) { section.simulcast = simulcast }
         case "sctp-port":
-            guard let port = value?.number(as: UInt16.self) else { throw line.error("sctp-port:, a port") }
-            section.sctpPort = port
+            if let port = value?.number(as: UInt16.self) { section.sctpPort = port }
         case "max-message-size":
-            guard let size = value?.number(as: UInt64.self) else { throw line.error("max-message-size:, a number") }
-            section.maximumMessageSize = size
+            if let size = value?.number(as: UInt64.self) { section.maximumMessageSize = size }
         case "rtpmap", "fmtp", "rtcp-fb":
-            try takePayload(name, value ?? "", in: line)
+            takePayload(name, value ?? "", in: line)
         default:
             section.attributes.others.append(OtherAttribute(String(name), value.map { String($0) }))
         }
     }
 
-    private mutating func takePayload(
-        _ name: Substring, _ value: Substring, in line: DescriptionLine
-    ) throws(DescriptionError) {
+    private mutating func takePayload(_ name: Substring, _ value: Substring, in line: DescriptionLine) {
         let (number, rest) = value.split(at: " ")
-        guard let rest, !rest.isEmpty else { throw line.error("\(name):, a payload type and its value") }
+        guard let rest, !rest.isEmpty else { return }
         if name == "rtcp-fb", number == "*" {
             for index in section.payloads.indices { addFeedback(rest, at: index) }
             return
         }
-        guard let type = number.number(as: UInt8.self), type < 128 else {
-            throw line.error("\(name):, a payload type from 0 to 127 and its value")
-        }
         // A payload type that the m= line does not offer is ignored (RFC 8866 section 6.6).
-        guard let index = payloadIndices[safe: Int(type)].map({ Int($0) }), section.payloads.indices.contains(index)
-        else {
-            return
-        }
+        guard let type = number.number(as: UInt8.self), let index = payloadIndices[safe: Int(type)].map({ Int($0) }),
+            section.payloads.indices.contains(index)
+        else { return }
         switch name {
         case "rtpmap":
             guard let encoding = PayloadFormat.Encoding(rest.words.first ?? "") else {
-                throw line.error("rtpmap:, a payload type, a name, a slash and a clock rate")
+                if malformedMaps[type] == nil { malformedMaps[type] = line }
+                return
             }
             section.payloads[index].encoding = encoding
         case "fmtp":

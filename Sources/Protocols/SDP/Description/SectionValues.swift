@@ -24,8 +24,6 @@ package struct ExtensionMap: Hashable, Sendable {
         self.direction = direction
     }
 
-    static let grammar = "extmap:, a number from 1 to 255 or 4096 to 4351, optionally /direction, and a URI"
-
     init?(_ value: Substring) {
         var rest = value
         guard let (number, direction) = rest.takeWord()?.split(at: "/"), let id = number.number(as: UInt16.self),
@@ -77,8 +75,6 @@ package struct SourceAttribute: Hashable, Sendable {
         self.value = value
     }
 
-    static let grammar = "ssrc:, a 32-bit number, and an attribute of that source"
-
     init?(_ text: Substring) {
         let (number, rest) = text.split(at: " ")
         guard let ssrc = number.number(as: UInt32.self) else { return nil }
@@ -100,8 +96,6 @@ package struct SourceGroup: Hashable, Sendable {
         self.semantics = semantics
         self.ssrcs = ssrcs
     }
-
-    static let grammar = "ssrc-group:, its semantics and 32-bit numbers"
 
     init?(_ value: Substring) {
         var rest = value

@@ -1,8 +1,10 @@
 /// An SDP session description (RFC 8866), as far as a WebRTC peer needs it (RFC 9429).
 ///
-/// Reading is lenient: lines may end with LF alone, their order is not enforced, and lines and attributes that this
-/// module does not interpret are kept unchanged. Those that it interprets must be valid; an error has the line, what
-/// was found there and what is allowed there. A description that is written and read again is equal.
+/// Reading is lenient: lines may end with LF alone or with blanks, their order is not enforced, and lines and
+/// attributes that this module does not interpret are kept unchanged. What no answer can do without must be valid: the
+/// lines of the grammar, mids, ICE credentials, fingerprints, DTLS roles and the names of offered codecs. An error has
+/// the line, what was found there and what is allowed there. Other attributes are ignored if they are malformed. A
+/// description that is written and read again is equal.
 ///
 ///     v=0
 ///     o=- 4004249750 1 IN IP4 0.0.0.0

@@ -15,8 +15,6 @@ package struct RestrictionID: Hashable, Sendable {
         self.direction = direction
     }
 
-    static let grammar = "rid:, a name of letters, digits, - and _, then send or recv"
-
     init?(_ value: Substring) {
         var rest = value
         guard let id = rest.takeWord(), Self.isName(id),
@@ -90,8 +88,6 @@ package struct Simulcast: Hashable, Sendable {
         self.send = send
         self.receive = receive
     }
-
-    static let grammar = "simulcast:, send or recv, and rids with ; between streams and , between alternatives"
 
     init?(_ value: Substring) {
         var rest = value
