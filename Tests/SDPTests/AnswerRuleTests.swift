@@ -175,6 +175,38 @@ struct AnswerRuleTests {
         }
     }
 
+    @Test("a stopped section without a mid is answered with port 0 at its place")
+    func stopped() throws {
+        // As Firefox leaves a section whose transceiver was stopped.
+        let section = "m=audio 0 UDP/TLS/RTP/SAVPF 0\r\nc=IN IP4 0.0.0.0\r\na=inactive\r\na=rtpmap:0 PCMU/8000\r\n"
+        var offer = try Offers.description("firefox-life-1")
+        offer.sections.insert(try SessionDescription(parsing: ReadingTests.head + section).sections[0], at: 0)
+        offer = try SessionDescription(parsing: offer.text)
+        #expect(offer.sections[0].isRejected && offer.sections[0].mid == nil)
+        var test = TestLeg()
+        let leg = try test.answer(offer)
+        #expect(leg.sections[0].rejection == "the offer rejects it")
+        #expect(leg.answer.sections[0].port == 0 && leg.answer.sections[0].mid == nil)
+        #expect(leg.answer.text.contains("m=audio 0 UDP/TLS/RTP/SAVPF 0\r\n"))
+        let direct = try TestLeg().answerFresh("firefox-life-1")
+        #expect(leg.answer.bundle == direct.answer.bundle)
+        #expect(leg.sections.dropFirst().map(\.direction) == direct.sections.map(\.direction))
+        #expect(leg.answer.sections[1].candidates == TestLeg.candidates)
+        // One in the middle, and one that was in use before.
+        var later = offer
+        later.sections[3] = offer.sections[0]
+        #expect(try test.answer(later).sections[3].rejection == "the offer rejects it")
+        // Its place may be taken by another one.
+        later.sections[0] = offer.sections[1]
+        later.sections[0].mid = "new"
+        later.groups[0].mids.append("new")
+        #expect(try test.answer(later).sections[0].rejection == nil)
+        var live = offer
+        live.sections[0].port = 9
+        let error = #expect(throws: OfferError.self) { try test.answer(live) }
+        #expect(error?.reason == .noMid && error?.section == 0)
+    }
+
     @Test("SSRCs that the client uses are not given to slots")
     func collisions() throws {
         let offer = try Offers.description("chromium-life-1")

@@ -70,7 +70,10 @@ package struct LegNegotiation: Sendable {
         let live = Set(sections.filter { $0.rejection == nil }.map(\.mid))
         guard let tag = bundle.first(where: { live.contains($0) }),
             let tagged = offer.sections.firstIndex(where: { $0.mid == tag })
-        else { throw error(.nothingAcceptable(sections.first?.rejection ?? "")) }
+        else {
+            let first = sections.first { !offer.sections[$0.index].isRejected } ?? sections.first
+            throw error(.nothingAcceptable(first?.rejection ?? ""))
+        }
         let remote = try remoteTransport(offer, tagged, tag)
         let isRestart = self.remote.map { $0.credentials != remote.credentials } ?? false
         let credentials = isRestart ? transport.freshCredentials : self.credentials ?? transport.freshCredentials
@@ -97,7 +100,11 @@ package struct LegNegotiation: Sendable {
         guard offer.sections.count >= knownSections.count else { throw error(.sectionsMissing(knownSections.count)) }
         var mids: Set<String> = []
         for (index, section) in offer.sections.enumerated() {
-            guard let mid = section.mid else { throw error(.noMid, index) }
+            guard let mid = section.mid else {
+                // Firefox removes the mid of a stopped section, which keeps its place all the same.
+                guard section.isRejected else { throw error(.noMid, index) }
+                continue
+            }
             guard mids.insert(mid).inserted else { throw error(.repeatedMid, index, mid) }
             guard index < knownSections.count, !knownSections[index].isRejected, !section.isRejected else { continue }
             guard knownSections[index].mid == mid, knownSections[index].kind == section.kind else {

@@ -28,6 +28,7 @@ package struct RemoteTransport: Hashable, Sendable {
 package struct NegotiatedSection: Hashable, Sendable {
     /// Its index in the description, from 0.
     package var index: Int
+    /// Empty when it is rejected and has none.
     package var mid: String
     /// Nil when it is neither audio nor video, and then it is rejected.
     package var kind: MediaKind?

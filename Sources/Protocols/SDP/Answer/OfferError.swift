@@ -21,7 +21,7 @@ package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Sections keep their mid and kind until they are rejected.
         case sectionChanged(was: String)
         case fingerprintChanged
-        /// Every section had to be rejected; this is why the first one was.
+        /// Every section had to be rejected; this is why the first one was that the offer itself does not reject.
         case nothingAcceptable(String)
         /// No SSRC was found that the client does not use itself.
         case noFreeSSRC
