@@ -207,6 +207,31 @@ struct AnswerRuleTests {
         #expect(error?.reason == .noMid && error?.section == 0)
     }
 
+    @Test("one section needs no BUNDLE, and its answer has none; two need it")
+    func alone() throws {
+        var offer = try Offers.description("gstreamer-1")
+        offer.groups = []
+        let error = #expect(throws: OfferError.self) { try TestLeg().negotiation(of: offer) }
+        #expect(error?.reason == .noBundle && error?.description.contains("max-bundle") == true)
+        let data = try #require(Offers.description("firefox-plain-1").sections.last)
+        // Alone, beside a stopped section, and beside one that is not forwarded.
+        for others in [[], [offer.sections[2].stopped], [data]] {
+            var single = offer
+            single.sections = [offer.sections[0]] + others
+            var test = TestLeg()
+            let leg = try test.answer(single)
+            #expect(leg.sections[0].rejection == nil && leg.sections.dropFirst().allSatisfy { $0.rejection != nil })
+            #expect(leg.answer.groups == [] && !leg.answer.text.contains("BUNDLE"))
+            #expect(leg.answer.sections[0].port == 3480 && leg.answer.sections[0].candidates == TestLeg.candidates)
+            // Another section of a later offer needs the group.
+            single.sections = [offer.sections[0]] + others + [offer.sections[1]]
+            let error = #expect(throws: OfferError.self) { try test.answer(single) }
+            #expect(error?.reason == .noBundle)
+            single.groups = [SectionGroup("BUNDLE", ["audio0", "video1"])]
+            #expect(try test.answer(single).answer.bundle == ["audio0", "video1"])
+        }
+    }
+
     @Test("SSRCs that the client uses are not given to slots")
     func collisions() throws {
         let offer = try Offers.description("chromium-life-1")

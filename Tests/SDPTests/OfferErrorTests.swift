@@ -96,7 +96,21 @@ struct OfferErrorTests {
     }
 }
 
+extension MediaSection {
+    var stopped: MediaSection {
+        var section = self
+        (section.port, section.isBundleOnly) = (0, false)
+        return section
+    }
+}
+
 extension TestLeg {
+    /// The first answer of such a leg.
+    func negotiation(of offer: SessionDescription) throws -> NegotiatedLeg {
+        var leg = self
+        return try leg.answer(offer)
+    }
+
     func answerFresh(_ name: String) throws -> NegotiatedLeg {
         var leg = TestLeg()
         return try leg.answer(Offers.description(name))

@@ -1,9 +1,10 @@
 /// Answers the offers of one leg, from the first to the last (RFC 3264, RFC 9429 section 5.3).
 ///
 /// The client always offers. Where it sends, the gateway receives; where it only receives, it gets a slot; a section
-/// that does both is a track and a slot at once. Everything uses one transport: BUNDLE and rtcp-mux are required, the
-/// gateway is ICE-lite, and passive in DTLS unless the client is. Later offers cannot change the mids and kinds of active
-/// sections, the meaning of payload types and extensions, a slot's SSRC, or who begins the handshake.
+/// that does both is a track and a slot at once. Everything uses one transport: rtcp-mux is required, and BUNDLE for
+/// more than one section; the gateway is ICE-lite, and passive in DTLS unless the client is. Later offers cannot change
+/// the mids and kinds of active sections, the meaning of payload types and extensions, a slot's SSRC, or who begins the
+/// handshake.
 ///
 /// The value changes only when an answer was made; an offer that is rejected leaves the leg as it was.
 package struct LegNegotiation: Sendable {
@@ -42,7 +43,7 @@ package struct LegNegotiation: Sendable {
         _ offer: SessionDescription, _ capabilities: GatewayCapabilities, _ transport: GatewayTransport,
         _ newSlot: (MediaKind) -> SlotIdentity
     ) throws(OfferError) -> NegotiatedLeg {
-        guard let bundle = offer.bundle else { throw error(.noBundle) }
+        let bundle = try bundle(of: offer)
         let bundled = Set(bundle)
         try checkSections(offer)
 
@@ -78,9 +79,11 @@ package struct LegNegotiation: Sendable {
         let isRestart = self.remote.map { $0.credentials != remote.credentials } ?? false
         let credentials = isRestart ? transport.freshCredentials : self.credentials ?? transport.freshCredentials
 
-        let answer = assemble(
+        var answer = assemble(
             offer, answers, live, bundle: bundle.filter { live.contains($0) }, transport, credentials,
             remote)
+        // An answer has no group that was not offered (RFC 5888 section 9.2).
+        if offer.bundle == nil { answer.groups = [] }
         knownSections = zip(offer.sections, sections).map { offered, made in
             KnownSection(mid: made.mid, kind: offered.kind, isRejected: made.rejection != nil)
         }
@@ -92,6 +95,15 @@ package struct LegNegotiation: Sendable {
         return NegotiatedLeg(
             answer: answer, sections: sections, remote: remote, credentials: credentials, isICERestart: isRestart,
             allowsMixedExtensions: builder.allowsMixedExtensions)
+    }
+
+    /// The mids of the sections that share a transport (RFC 9143). A section of audio or video that is alone needs no
+    /// group for that: GStreamer's default policy offers none.
+    private func bundle(of offer: SessionDescription) throws(OfferError) -> [String] {
+        if let bundle = offer.bundle { return bundle }
+        let media = offer.sections.filter { !$0.isRejected && MediaKind(rawValue: $0.kind) != nil }
+        guard media.count < 2 else { throw error(.noBundle) }
+        return media.compactMap(\.mid)
     }
 
     /// RFC 3264 section 8: sections are never removed, and only rejected ones can be reused for others.

@@ -2,6 +2,7 @@
 package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case noSections
+        /// There are several sections.
         case noBundle
         case noMid
         case repeatedMid
@@ -42,7 +43,9 @@ extension OfferError.Reason {
     package var text: String {
         switch self {
         case .noSections: "the offer has no sections"
-        case .noBundle: "there is no a=group:BUNDLE; all media goes over one transport here (RFC 9143)"
+        case .noBundle:
+            "there is no a=group:BUNDLE; all media goes over one transport here (RFC 9143): set the client's bundle "
+                + "policy to max-bundle"
         case .noMid: "it has no a=mid"
         case .repeatedMid: "another section has the same a=mid"
         case .noRTCPMultiplexing: "it has no a=rtcp-mux; RTCP goes with RTP here (RFC 8834)"
