@@ -73,6 +73,24 @@ struct OpusRecordingTests {
         #expect(track.sampleCount == line.recording?.sampleCount)
     }
 
+    @Test("a file has two channels if the first packet has, or if later ones may")
+    func channels() throws {
+        for (first, isStereo, expected) in [(0x78, false, 1), (0x7C, false, 2), (0x78, true, 2), (0x7C, true, 2)] {
+            func packet(_ sequence: UInt16, _ start: UInt8) -> AudioPacket {
+                AudioPacket(
+                    sequence: sequence, timestamp: UInt32(sequence) * 960,
+                    arrival: Instant(nanoseconds: 1_000_000_000 + UInt64(sequence) * 20_000_000),
+                    payload: [start, 1, 2])
+            }
+            var recording = OpusRecording(
+                packet(1, UInt8(first)), serial: 7, tags: OpusTags(vendor: "test"), isStereo: isStereo)
+            recording.take(packet(2, 0x7C))
+            recording.finish(at: Instant(nanoseconds: 1_060_000_000))
+            let file = recording.takePages()
+            #expect(try OpusFile.read(file.span.bytes, limit: OpusLimit(seconds: 60)).head.channelCount == expected)
+        }
+    }
+
     @Test("packets are in it as they came, in order")
     func packets() throws {
         var line = Line(seed: 5)

@@ -20,6 +20,8 @@ struct Client {
     /// Sections like that with rids behind it.
     var repeatedSections = 0
     var opus: UInt8 = 111
+    /// It sends two channels.
+    var isStereo = false
     /// Redundant audio, when it has that.
     var red: UInt8?
     var vp8: UInt8 = 96
@@ -80,6 +82,7 @@ struct Client {
             ]
             if kind == "audio" {
                 lines.append("a=rtpmap:\(opus) opus/48000/2")
+                if isStereo { lines.append("a=fmtp:\(opus) stereo=1;sprop-stereo=1") }
                 if let red {
                     lines += ["a=rtpmap:\(red) red/48000/2", "a=fmtp:\(red) \(opus)/\(opus)"]
                 }

@@ -19,6 +19,15 @@ import Wire
         return Dictionary(pairs) { $1 }
     }
 
+    /// Whether two channels may come from the sources that began, by their participants.
+    private func stereo(_ tapped: [Tapped]) -> [String: Bool] {
+        let pairs = tapped.compactMap { each -> (String, Bool)? in
+            guard case .began(let source) = each else { return nil }
+            return (source.track.participant, source.isStereo)
+        }
+        return Dictionary(pairs) { $1 }
+    }
+
     @Test func onlyTheAudioOfATappedCallIsCopied() throws {
         var harness = GatewayHarness()
         let ann = Client(audio: 11, video: [12]), cleo = Client(audio: 33)
@@ -59,6 +68,25 @@ import Wire
             numbers.append(number)
         }
         #expect(numbers[0] != numbers[1])
+    }
+
+    @Test func whatWasNegotiatedSaysThatTwoChannelsMayCome() throws {
+        var harness = GatewayHarness()
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
+        var ann = Client(audio: 11)
+        let ben = Client(audio: 22, isStereo: true)
+        let first = try harness.join("ann", ann)
+        let second = try harness.join("ben", ben)
+        harness.send(ann.speech(1, timestamp: 960), from: first)
+        harness.send(ben.speech(1, timestamp: 960), from: second)
+        #expect(stereo(harness.outbox.takeTapped()) == ["ann": false, "ben": true])
+        // A later offer of the same track counts for what is tapped from then on.
+        ann.isStereo = true
+        try harness.renegotiate(first, ann)
+        harness.engine.tap("call", isOn: false, into: &harness.outbox)
+        harness.engine.tap("call", isOn: true, into: &harness.outbox)
+        harness.send(ann.speech(2, timestamp: 1920), from: first)
+        #expect(stereo(harness.outbox.takeTapped()) == ["ann": true])
     }
 
     @Test func aTrackThatIsNotOfferedAnyMoreEnds() throws {

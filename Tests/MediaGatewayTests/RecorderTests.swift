@@ -108,9 +108,11 @@ struct RecorderTests {
             clock.advance(milliseconds: milliseconds)
         }
 
-        func startTrack(_ name: String, _ number: UInt32, call: String = "call", tap: Int = 0) {
+        func startTrack(
+            _ name: String, _ number: UInt32, call: String = "call", tap: Int = 0, isStereo: Bool = false
+        ) {
             let track = TrackName(participant: name, mid: "0", source: .microphone)
-            taps[tap].append(.began(TappedSource(number: number, call: call, track: track)))
+            taps[tap].append(.began(TappedSource(number: number, call: call, track: track, isStereo: isStereo)))
         }
 
         /// A packet of 20 ms, with its index.
@@ -160,6 +162,24 @@ struct RecorderTests {
         await harness.recorder.stop()
         #expect(harness.disk.files.last?.track.recording == "second")
         #expect(await harness.recorder.trackCount == 0)
+    }
+
+    @Test("a track in which two channels may come has them in its file", .timeLimit(.minutes(1)))
+    func channels() async throws {
+        let harness = RecorderHarness()
+        await harness.begin("recording", of: "call")
+        harness.startTrack("ann", 7)
+        harness.startTrack("ben", 8, isStereo: true)
+        for index in 0..<10 {
+            // Of one channel.
+            harness.sendAudio(7, index)
+            harness.sendAudio(8, index)
+            harness.pass(milliseconds: 20)
+        }
+        try await eventually { await harness.recorder.trackCount == 2 }
+        await harness.recorder.end("call")
+        let channels = try harness.disk.files.map { ($0.track.track.participant, try track($0).head.channelCount) }
+        #expect(Dictionary(channels) { $1 } == ["ann": 1, "ben": 2])
     }
 
     @Test("a leaving participant ends a file, and the others continue", .timeLimit(.minutes(1)))

@@ -232,6 +232,34 @@ struct AnswerRuleTests {
         }
     }
 
+    /// The offered parameters of Opus, and the answered ones: in a call, and from a leg that only publishes.
+    static let stereo = [
+        ("minptime=10;useinbandfec=1", "usedtx=1", "usedtx=1"),
+        ("minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1", "stereo=1", "stereo=1"),
+        ("sprop-stereo=1; stereo=1", "stereo=1", "stereo=1"), ("sprop-stereo=1", "stereo=1", "stereo=1"),
+        ("maxplaybackrate=48000;stereo=1;useinbandfec=1", "usedtx=1", "stereo=1"),
+        ("stereo=0;sprop-stereo=0", "usedtx=1", "usedtx=1"), ("stereo=10;sprop-stereo", "usedtx=1", "usedtx=1"),
+    ]
+
+    @Test("two channels of Opus are asked for where the client sends them, and then without DTX", arguments: stereo)
+    func channels(offered: String, inCall: String, published: String) throws {
+        var offer = try Offers.description("chromium-plain-1")
+        let index = try #require(offer.sections[0].payloads.firstIndex { $0.payloadType == 111 })
+        offer.sections[0].payloads[index].parameters = offered
+        for (isPublisher, expected) in [(false, inCall), (true, published)] {
+            var test = TestLeg()
+            test.capabilities.prefersStereo = isPublisher
+            let leg = try test.answer(offer)
+            let opus = try #require(leg.answer.sections[0].payloads.first { $0.payloadType == 111 })
+            #expect(opus.parameters == "minptime=10;useinbandfec=1;" + expected)
+            #expect(leg.sections[0].isStereo == (expected == "stereo=1"))
+            #expect(leg.sections.filter(\.isStereo).allSatisfy { $0.kind == .audio })
+            test.capabilities.requestsDTX = false
+            let quiet = try #require(test.answer(offer).answer.sections[0].payloads.first { $0.payloadType == 111 })
+            #expect(quiet.parameter("usedtx") == nil && (quiet.parameter("stereo") == "1") == leg.sections[0].isStereo)
+        }
+    }
+
     @Test("SSRCs that the client uses are not given to slots")
     func collisions() throws {
         let offer = try Offers.description("chromium-life-1")

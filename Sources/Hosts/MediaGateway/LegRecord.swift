@@ -124,6 +124,8 @@ extension LegOffer.Part {
         case .participant: break
         case .publisher:
             (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
+            // What an encoder publishes is more likely a program than a voice.
+            capabilities.prefersStereo = true
             // It cannot be notified when a leg joins that supports fewer codecs.
             capabilities.commonVideoCodecs = [.vp8]
         case .viewer: capabilities.mayPublish = []

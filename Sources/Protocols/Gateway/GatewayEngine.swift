@@ -159,12 +159,14 @@ package struct GatewayEngine: ~Copyable {
         guard let kind = section.kind else { return }
         if let known = legs[legIndex].tracks.first(where: { tracks[$0].name.mid == section.mid }) {
             tracks[known].codecs = section.codecs.map(\.codec)
+            tracks[known].isStereo = section.isStereo
             return
         }
         let name = TrackName(
             participant: legs[legIndex].participant, mid: section.mid,
             source: source ?? (kind == .audio ? .microphone : .camera))
         var track = Track(leg: legIndex, name: name, kind: kind, codecs: section.codecs.map(\.codec))
+        track.isStereo = section.isStereo
         let clockRate = section.codecs.first?.clockRate ?? (kind == .audio ? 48_000 : 90_000)
         let rids = section.rids.isEmpty ? [""] : section.rids
         for (index, rid) in rids.enumerated() {

@@ -53,15 +53,18 @@ package actor AudioRecorder {
     private final class Source {
         let call: String
         let tapped: TappedTrack
+        /// Packets with two channels may come.
+        let isStereo: Bool
         var track: Track?
         var hasEnded = false
         /// When it ended.
         var end: Instant?
         var begin: Instant { track?.voice.begin ?? .distantFuture }
 
-        init(_ call: String, _ tapped: TappedTrack) {
+        init(_ call: String, _ tapped: TappedTrack, isStereo: Bool) {
             self.call = call
             self.tapped = tapped
+            self.isStereo = isStereo
         }
     }
 
@@ -200,7 +203,8 @@ package actor AudioRecorder {
                 let key = SourceKey(tap: index, number: source.number)
                 calls[source.call]?.sources.insert(key)
                 lastNumber &+= 1
-                sources[key] = Source(source.call, TappedTrack(number: lastNumber, name: source.track))
+                sources[key] = Source(
+                    source.call, TappedTrack(number: lastNumber, name: source.track), isStereo: source.isStereo)
             case .packet(let packet, let range):
                 take(
                     AudioPacket(
@@ -221,7 +225,8 @@ package actor AudioRecorder {
         guard let track = source.track else {
             let name = source.tapped.name
             let tags = OpusTags(vendor: "Switchboard", comments: ["TITLE=\(name.source.rawValue)"])
-            source.track = Track(name, OpusRecording(packet, serial: random.next(), tags: tags))
+            source.track = Track(
+                name, OpusRecording(packet, serial: random.next(), tags: tags, isStereo: source.isStereo))
             return
         }
         guard track.voice.waitingByteCount < Self.maxWaitingByteCount else {

@@ -23,10 +23,12 @@ package struct OpusRecording: Sendable {
     /// - Parameters:
     ///   - first: the first packet of the file, which is recorded too.
     ///   - serial: unique among the streams of the file.
-    package init(_ first: AudioPacket, serial: UInt32, tags: OpusTags) {
+    ///   - isStereo: packets with two channels may come. The first packet may have them without that; later ones would
+    ///     be downmixed by the decoder to what the header says.
+    package init(_ first: AudioPacket, serial: UInt32, tags: OpusTags, isStereo: Bool = false) {
         playout = VoicePlayout(begin: first.arrival)
-        // Only the first packet decides: a decoder downmixes later stereo packets to the mono of the header.
-        let isStereo = (first.payload.first ?? 0) & 0x04 != 0
+        // The bit s of its first byte (RFC 6716 section 3.1).
+        let isStereo = isStereo || (first.payload.first ?? 0) & 0x04 != 0
         writer = OggOpusWriter(serial: serial, head: OpusHead(channelCount: isStereo ? 2 : 1, preSkip: Self.preSkip))
         pages = writer.begin(tags)
         take(first)

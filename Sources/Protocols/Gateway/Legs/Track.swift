@@ -13,6 +13,8 @@ struct Track: ~Copyable {
     var codecs: [MediaCodec]
     var codec: MediaCodec?
     var payloadType: UInt8?
+    /// Opus with two channels was negotiated.
+    var isStereo = false
     var encodings = UniqueArray<Encoding>()
     var rate = TrackRate()
     /// Layer indices refer to it.

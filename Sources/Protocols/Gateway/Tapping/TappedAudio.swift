@@ -6,11 +6,14 @@ package struct TappedSource: Hashable, Sendable {
     package let number: UInt32
     package let call: String
     package let track: TrackName
+    /// Packets with two channels may come, whatever the first one has.
+    package let isStereo: Bool
 
-    package init(number: UInt32, call: String, track: TrackName) {
+    package init(number: UInt32, call: String, track: TrackName, isStereo: Bool = false) {
         self.number = number
         self.call = call
         self.track = track
+        self.isStereo = isStereo
     }
 }
 

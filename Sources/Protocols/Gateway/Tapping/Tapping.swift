@@ -27,7 +27,10 @@ extension GatewayEngine {
         let last = tracks[stream.track].encodings[stream.encoding].tapped
         if last == nil {
             let call = calls[legs[tracks[stream.track].leg].call].name
-            outbox.tapBegan(TappedSource(number: number, call: call, track: tracks[stream.track].name))
+            outbox.tapBegan(
+                TappedSource(
+                    number: number, call: call, track: tracks[stream.track].name,
+                    isStereo: tracks[stream.track].isStereo))
         }
         let step = last.map { Int(Int16(truncatingIfNeeded: packet.sequence &- $0)) } ?? 1
         if step > 0 { tracks[stream.track].encodings[stream.encoding].tapped = packet.sequence }

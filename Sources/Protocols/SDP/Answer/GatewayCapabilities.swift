@@ -25,6 +25,8 @@ package struct GatewayCapabilities: Hashable, Sendable {
     package var maximumPublishedEncodings = 16
     /// Asks clients for discontinuous transmission, `usedtx=1` (RFC 7587 section 6.1).
     package var requestsDTX = true
+    /// Asks for two channels of Opus also where the client only prefers to receive them.
+    package var prefersStereo = false
     /// The maximum bits per second that a client should send in a section, when there is a limit.
     package var audioBitrate: UInt64?
     package var videoBitrate: UInt64?

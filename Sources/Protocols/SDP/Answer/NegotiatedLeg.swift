@@ -49,6 +49,9 @@ package struct NegotiatedSection: Hashable, Sendable {
     package var slot: SlotIdentity?
     package var hasReducedSizeRTCP = false
 
+    /// Opus with two channels may come in it.
+    package var isStereo: Bool { codecs.contains(where: \.isStereo) }
+
     package func codec(_ payloadType: UInt8) -> NegotiatedCodec? {
         codecs.first { $0.payloadType == payloadType || $0.retransmission == payloadType }
     }
@@ -65,6 +68,8 @@ package struct NegotiatedCodec: Hashable, Sendable {
     package var feedback: MediaFeedback
     /// The payload type of its retransmissions (RFC 4588).
     package var retransmission: UInt8?
+    /// The client was asked for two channels.
+    package var isStereo = false
 }
 
 package struct NegotiatedExtension: Hashable, Sendable {

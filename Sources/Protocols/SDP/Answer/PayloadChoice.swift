@@ -35,14 +35,15 @@ struct PayloadChoice {
             if !hasTransportWide { feedback.remove(.transportWide) }
             if feedback.contains(.transportWide) { feedback.remove(.receiverEstimatedBitrate) }
             let retransmission = feedback.contains(.nack) ? retransmissions[payload.payloadType] : nil
+            let isStereo = codec == .opus && Self.isStereo(payload, capabilities)
             codecs.append(
                 NegotiatedCodec(
                     codec: codec, payloadType: payload.payloadType, clockRate: encoding.clockRate, feedback: feedback,
-                    retransmission: retransmission?.payloadType))
+                    retransmission: retransmission?.payloadType, isStereo: isStereo))
 
             var format = PayloadFormat(payload.payloadType, encoding)
             format.feedback = feedback.lines
-            format.parameters = Self.parameters(codec, payload, capabilities)
+            format.parameters = Self.parameters(codec, payload, isStereo: isStereo, capabilities)
             formats.append(format)
             if let retransmission {
                 var format = PayloadFormat(retransmission.payloadType, retransmission.encoding)
@@ -57,10 +58,19 @@ struct PayloadChoice {
         codecs.contains { $0.codec != .redundantAudio }
     }
 
+    /// Whether the client is asked for two channels (RFC 7587 section 6.1). `sprop-stereo` says that it is likely to
+    /// send them, `stereo` only that it would rather receive them: Firefox offers that for every microphone.
+    private static func isStereo(_ payload: PayloadFormat, _ capabilities: GatewayCapabilities) -> Bool {
+        payload.parameter("sprop-stereo") == "1"
+            || capabilities.prefersStereo && payload.parameter("stereo") == "1"
+    }
+
     private static func parameters(
-        _ codec: MediaCodec, _ payload: PayloadFormat, _ capabilities: GatewayCapabilities
+        _ codec: MediaCodec, _ payload: PayloadFormat, isStereo: Bool, _ capabilities: GatewayCapabilities
     ) -> String? {
         switch codec {
+        // Two channels are music, whose quiet passages DTX would take for silence.
+        case .opus where isStereo: "minptime=10;useinbandfec=1;stereo=1"
         case .opus: "minptime=10;useinbandfec=1" + (capabilities.requestsDTX ? ";usedtx=1" : "")
         case .redundantAudio: payload.parameters
         default:
