@@ -258,6 +258,44 @@ def test_ice_restarts_and_candidates(people):
     asyncio.run(run())
 
 
+def encoder_offer(profile: str) -> str:
+    """An offer of Opus and H.264 with this profile-level-id, as an encoder makes it."""
+    fingerprint = ":".join(["01"] * 32)
+    lines = ["v=0", "o=- 1 1 IN IP4 0.0.0.0", "s=-", "t=0 0", "a=group:BUNDLE 0 1"]
+    for mid, (kind, number, codec) in enumerate((("audio", 111, "opus/48000/2"), ("video", 106, "H264/90000"))):
+        lines += [
+            f"m={kind} 9 UDP/TLS/RTP/SAVPF {number}", "c=IN IP4 0.0.0.0", f"a=mid:{mid}", "a=sendonly", "a=rtcp-mux",
+            "a=ice-ufrag:abcd", "a=ice-pwd:" + "p" * 24, "a=setup:actpass", f"a=fingerprint:sha-256 {fingerprint}",
+            f"a=rtpmap:{number} {codec}",
+        ]
+    lines.append(f"a=fmtp:106 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={profile}")
+    lines[15:15] = ["a=fmtp:111 stereo=1;sprop-stereo=1"]
+    return "\r\n".join(lines) + "\r\n"
+
+
+def test_codecs_of_encoders(server, people):
+    anna, ben, _, _ = people
+    call = create_group_call(anna, [ben])
+    headers = {"Authorization": f"Bearer {ben.token}", "Content-Type": SDP}
+
+    def post(profile):
+        return HTTP.post(f"{server.url}/v1/calls/{call}/whip", content=encoder_offer(profile), headers=headers)
+
+    for profile in ("4d000d", "64000d"):
+        problem = refused(post(profile), 422, "codecs_not_supported", "body")
+        assert "section 2 (mid 1)" in problem["detail"] and profile in problem["detail"], problem
+        assert "H264 (profile=baseline)" in problem["detail"], problem
+    assert participant(call, anna, ben)["state"] in ("invited", "ringing"), "Nobody joins without a picture."
+    # What FFmpeg writes for its profile baseline.
+    made = post("42000d")
+    assert made.status_code == 201, made.text
+    assert "m=video 0" not in made.text and "profile-level-id=42000d" in made.text
+    opus = next(line for line in made.text.splitlines() if line.startswith("a=fmtp:111 "))
+    assert "stereo=1" in opus and "usedtx" not in opus
+    end = str(httpx.URL(server.url).join(made.headers["Location"]))
+    assert HTTP.delete(end, headers={"Authorization": f"Bearer {ben.token}"}).status_code == 200
+
+
 def test_rejected_requests(server, people):
     anna, ben, cleo, eve = people
     call = create_group_call(anna, [ben, cleo])

@@ -74,6 +74,31 @@ struct CodecTests {
         #expect(running.outdated.isEmpty)
     }
 
+    @Test("a publisher of another H.264 is rejected, and leaves no leg; a participant is answered without it")
+    func otherProfile() async throws {
+        let running = try RunningGateway()
+        defer { running.server.stop() }
+        let call = Call(running: running)
+        let main = offer(["H264"], nil).replacing("42e01f", with: "4d000d")
+        do {
+            _ = try await call.join("ann", main, .publisher)
+            Issue.record("It was answered.")
+        } catch let rejection as LegRejection {
+            guard case .codecsNotSupported(let why) = rejection else {
+                Issue.record("\(rejection)")
+                return
+            }
+            #expect(why.hasPrefix("section 1 (mid 0): no codec of this call is offered in it"))
+            #expect(why.contains("profile-level-id=4d000d") && why.contains("H264 (profile=baseline)"))
+        }
+        let baseline = main.replacing("4d000d", with: "42000d")
+        #expect(try await call.join("ann", baseline, .publisher) == ["H264"])
+        let mixed = offer(["H264"], ["VP8"]).replacing("42e01f", with: "4d000d")
+        let key = LegKey(call: "call", participant: "ben")
+        let answer = try await running.server.answer(LegOffer(key: key, sdp: mixed))
+        #expect(try SessionDescription(parsing: answer.sdp).sections.map(\.isRejected) == [true, false])
+    }
+
     @Test("codecs that are not configured are in no answer")
     func configured() async throws {
         let running = try RunningGateway { $0.videoCodecs = [.vp8, .vp9(profile: 0)] }

@@ -26,6 +26,7 @@ package struct Problem: Error, Hashable, Sendable {
         case providerFailed = "provider_failed"
         case consentRequired = "consent_required"
         case pairNotSupported = "pair_not_supported"
+        case codecsNotSupported = "codecs_not_supported"
         case budgetExhausted = "budget_exhausted"
         case unavailable
         case storageFull = "storage_full"
@@ -78,7 +79,7 @@ extension Problem.Kind {
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
-        case .pairNotSupported: 422
+        case .pairNotSupported, .codecsNotSupported: 422
         case .upgradeRequired: 426
         case .preconditionRequired: 428
         case .rateLimited, .budgetExhausted: 429
@@ -116,6 +117,7 @@ extension Problem.Kind {
         case .consentRequired: "Somebody has to allow this first"
         case .budgetExhausted: "The budget for hosted services is used up"
         case .pairNotSupported: "Nothing here translates between these languages"
+        case .codecsNotSupported: "None of these codecs is supported"
         case .unavailable: "The server cannot do this now"
         case .storageFull: "The server's disk is full"
         case .internalError: "Something went wrong on the server"

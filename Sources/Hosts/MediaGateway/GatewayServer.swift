@@ -246,6 +246,7 @@ package final class GatewayServer: Sendable {
         switch error.reason {
         case .fingerprintChanged, .sectionsMissing, .sectionChanged:
             isOpen ? .replaced : .rejected(.badOffer("\(error)"))
+        case .codecsNotSupported: .rejected(.codecsNotSupported("\(error)"))
         default: .rejected(.badOffer("\(error)"))
         }
     }

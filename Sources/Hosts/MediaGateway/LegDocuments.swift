@@ -57,6 +57,8 @@ package struct LegSlotPreference: Hashable, Sendable {
 package enum LegRejection: Error, Hashable, Sendable {
     /// The description is invalid or not supported; with the reason.
     case badOffer(String)
+    /// A publisher offers audio or video in no codec that can be forwarded; with the section and the codecs.
+    case codecsNotSupported(String)
     case full
     /// The gateway is stopping, or the leg ended meanwhile.
     case gone

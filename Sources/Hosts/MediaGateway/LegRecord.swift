@@ -126,6 +126,8 @@ extension LegOffer.Part {
             (capabilities.audioSlots, capabilities.videoSlots) = (0, 0)
             // What an encoder publishes is more likely a program than a voice.
             capabilities.prefersStereo = true
+            // An encoder shows nobody why its picture is missing, unless its offer is rejected.
+            capabilities.requiresEveryKind = true
             // It cannot be notified when a leg joins that supports fewer codecs.
             capabilities.commonVideoCodecs = [.vp8]
         case .viewer: capabilities.mayPublish = []

@@ -46,6 +46,9 @@ extension Problem.Kind {
             "What hosted services may be given in a day for a user, or in a month for all, is used up: see "
                 + "[languages](/docs/settings#languages)."
         case .pairNotSupported: "No engine of this server translates between the two languages."
+        case .codecsNotSupported:
+            "An offer of WHIP has audio or video in none of the codecs that the call forwards; `detail` names the "
+                + "section, its codecs, and those that are accepted."
         case .providerNotConfigured: "It needs a part that this server is not configured with, such as transcription."
         case .unavailable: "The server is starting, stopping, or has more to do than it can."
         case .storageFull: "The server's disk is full. Reads go on."
@@ -80,6 +83,8 @@ extension Problem.Kind {
         case .consentRequired: "Show the original, and whom to ask."
         case .budgetExhausted: "Show the original, and ask again after `Retry-After`."
         case .pairNotSupported: "Show the original, or ask for another language."
+        case .codecsNotSupported:
+            "Set the encoder to a codec that is accepted; for H.264 to the profile `baseline`."
         case .providerNotConfigured: "Hide the function; `GET /v1/server` says what is configured."
         case .unavailable: "Repeat the request after `Retry-After` seconds, with the same `clientID`."
         case .storageFull: "Repeat it later, with the same `clientID`; the operator has to make room."

@@ -29,6 +29,11 @@ package struct WHIPOperations: Sendable {
         "call", .identifier, "The id of a call in gateway mode, to which the token's user was invited.")
     private static let legParameter = Operation.Parameter.path("leg", .identifier, "The session's id, from Location.")
 
+    /// An offer to publish in no supported codec is not answered (RFC 9725 section 4.4.3).
+    private static func problems(_ kind: WHIPKind) -> [Problem.Kind] {
+        [.notFound, .conflict, .callEnded, .answeredElsewhere] + (kind == .whip ? [.codecsNotSupported] : [])
+    }
+
     private func open(_ kind: WHIPKind) -> DocumentOperation {
         DocumentOperation(
             name: "\(kind.rawValue).open", method: .post, path: "/v1/calls/{call}/\(kind.rawValue)",
@@ -44,7 +49,7 @@ package struct WHIPOperations: Sendable {
                         ("Accept-Patch", "The media type that PATCH accepts."),
                     ])
             ],
-            problems: [.notFound, .conflict, .callEnded, .answeredElsewhere], limit: .signals
+            problems: Self.problems(kind), limit: .signals
         ) { [service, issuer] request in
             let call = try request.identifier("call", of: CallID.self)
             let principal = try request.requirePrincipal()

@@ -12,6 +12,8 @@ package struct GatewayCapabilities: Hashable, Sendable {
     package var videoSlots = 25
     /// The kinds that the client may send; in sections of other kinds the answer does not receive.
     package var mayPublish: Set<MediaKind> = [.audio, .video]
+    /// An offer whose audio or video has no supported codec is not answered without it (RFC 9725 section 4.4.3).
+    package var requiresEveryKind = false
     package var extensions: Set<String> = [
         ExtensionURI.audioLevel, ExtensionURI.mid, ExtensionURI.rid, ExtensionURI.repairedRID,
         ExtensionURI.absoluteSendTime, ExtensionURI.transportWide, ExtensionURI.dependencyDescriptor,

@@ -68,12 +68,17 @@ package struct LegNegotiation: Sendable {
             answers.append(answer)
         }
 
+        if capabilities.requiresEveryKind, let missing = Self.firstWithoutCodec(sections, of: offer),
+            let rejection = missing.rejection
+        {
+            throw error(.codecsNotSupported(rejection), missing.index, missing.mid)
+        }
         let live = Set(sections.filter { $0.rejection == nil }.map(\.mid))
         guard let tag = bundle.first(where: { live.contains($0) }),
             let tagged = offer.sections.firstIndex(where: { $0.mid == tag })
         else {
             let first = sections.first { !offer.sections[$0.index].isRejected } ?? sections.first
-            throw error(.nothingAcceptable(first?.rejection ?? ""))
+            throw error(.nothingAcceptable(first?.rejection?.description ?? ""))
         }
         let remote = try remoteTransport(offer, tagged, tag)
         let isRestart = self.remote.map { $0.credentials != remote.credentials } ?? false
@@ -104,6 +109,19 @@ package struct LegNegotiation: Sendable {
         let media = offer.sections.filter { !$0.isRejected && MediaKind(rawValue: $0.kind) != nil }
         guard media.count < 2 else { throw error(.noBundle) }
         return media.compactMap(\.mid)
+    }
+
+    /// The first section in which the client would send, but in no supported codec, unless another one of its kind is
+    /// received.
+    private static func firstWithoutCodec(
+        _ sections: [NegotiatedSection], of offer: SessionDescription
+    ) -> NegotiatedSection? {
+        sections.first { section in
+            guard case .codecs? = section.rejection,
+                (offer.sections[section.index].direction ?? offer.attributes.direction ?? .sendReceive).sends
+            else { return false }
+            return !sections.contains { $0.kind == section.kind && $0.rejection == nil && $0.direction.receives }
+        }
     }
 
     /// RFC 3264 section 8: sections are never removed, and only rejected ones can be reused for others.

@@ -16,17 +16,18 @@ package enum MediaCodec: Hashable, Sendable {
 
     package enum H264Profile: Hashable, Sendable {
         case constrainedBaseline
-        case baseline
         case main
         case constrainedHigh
         case high
 
         /// From `profile-level-id`, RFC 6184 section 8.1: the profile, its constraints, and the level.
-        init?(profileLevelID text: Substring) {
-            guard text.utf8.count == 6, let value = UInt32(text, radix: 16) else { return nil }
+        ///
+        /// Baseline counts as constrained baseline: no encoder uses what it has beyond that, and FFmpeg leaves out the
+        /// bit that says so.
+        init?(profileLevelID value: UInt32) {
             let constraints = UInt8(truncatingIfNeeded: value >> 8)
             switch value >> 16 {
-            case 0x42: self = constraints & 0x40 != 0 ? .constrainedBaseline : .baseline
+            case 0x42: self = .constrainedBaseline
             case 0x4D: self = constraints & 0x80 != 0 ? .constrainedBaseline : .main
             case 0x64: self = constraints & 0x0C == 0x0C ? .constrainedHigh : .high
             default: return nil
@@ -48,10 +49,10 @@ package enum MediaCodec: Hashable, Sendable {
             guard let profile = (format.parameter("profile") ?? "0").number(as: UInt8.self) else { return nil }
             self = .av1(profile: profile)
         case ("h264", 90000):
-            guard let mode = (format.parameter("packetization-mode") ?? "0").number(as: UInt8.self),
-                let profile = H264Profile(profileLevelID: format.parameter("profile-level-id") ?? "420010")
+            guard let h264 = H264Format(format), let profile = H264Profile(profileLevelID: h264.profileLevelID)
             else { return nil }
-            self = .h264(profile, packetizationMode: mode)
+            // Who receives mode 1 receives the packets of mode 0 too (RFC 6184 section 5.4).
+            self = .h264(profile, packetizationMode: max(h264.packetizationMode, 1))
         default: return nil
         }
     }
@@ -64,6 +65,28 @@ package enum MediaCodec: Hashable, Sendable {
         case .h264: ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]
         case .av1: ["profile", "level-idx", "tier"]
         }
+    }
+}
+
+/// The parameters of H.264 (RFC 6184 section 8.1).
+struct H264Format {
+    let packetizationMode: UInt8
+    let profileLevelID: UInt32
+
+    /// Nil if they are malformed.
+    init?(_ format: PayloadFormat) {
+        // The defaults are those of the section: single NAL units, and level 1 of baseline.
+        let id = format.parameter("profile-level-id") ?? "42000a"
+        guard let mode = (format.parameter("packetization-mode") ?? "0").number(as: UInt8.self), id.utf8.count == 6,
+            let value = UInt32(id, radix: 16)
+        else { return nil }
+        packetizationMode = mode
+        profileLevelID = value
+    }
+
+    /// How far it is from constrained baseline in packetization mode 1, which all browsers support; 0 is that itself.
+    var distance: Int {
+        (packetizationMode == 0 ? 2 : 0) + (profileLevelID >> 16 == 0x42 && profileLevelID & 0x4000 == 0 ? 1 : 0)
     }
 }
 

@@ -34,7 +34,7 @@ package struct NegotiatedSection: Hashable, Sendable {
     package var kind: MediaKind?
     package var direction: Direction
     /// Why it was rejected, nil when it was not.
-    package var rejection: String?
+    package var rejection: SectionRejection?
     /// The codecs that may be sent in it, in the order of preference.
     package var codecs: [NegotiatedCodec] = []
     package var extensions: [NegotiatedExtension] = []

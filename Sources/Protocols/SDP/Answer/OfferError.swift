@@ -22,6 +22,8 @@ package struct OfferError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Sections keep their mid and kind until they are rejected.
         case sectionChanged(was: String)
         case fingerprintChanged
+        /// Audio or video is offered in no supported codec, and the leg is not answered without it.
+        case codecsNotSupported(SectionRejection)
         /// Every section had to be rejected; this is why the first one was that the offer itself does not reject.
         case nothingAcceptable(String)
         /// No SSRC was found that the client does not use itself.
@@ -63,6 +65,7 @@ extension OfferError.Reason {
             "the previous offer had \(count) sections; sections may be rejected, never removed"
         case .sectionChanged(let was): "it was \(was) before, and has not been rejected since"
         case .fingerprintChanged: "the certificate's fingerprint changed; that needs a new leg"
+        case .codecsNotSupported(let rejection): rejection.description
         case .nothingAcceptable(let why): "no section can be accepted: \(why)"
         case .noFreeSSRC: "no SSRC is free"
         }

@@ -22,7 +22,11 @@ struct PayloadChoice {
                 }
             } else if let codec = MediaCodec(payload), usable.contains(codec) {
                 // Of equal ones the client prefers the first.
-                if !chosen.contains(where: { $0.codec == codec }) { chosen.append((codec, payload)) }
+                if let other = chosen.firstIndex(where: { $0.codec == codec }) {
+                    guard Self.distance(payload) < Self.distance(chosen[other].payload) else { continue }
+                    chosen.remove(at: other)
+                }
+                chosen.append((codec, payload))
             }
         }
         for (codec, payload) in chosen {
@@ -51,6 +55,12 @@ struct PayloadChoice {
                 formats.append(format)
             }
         }
+    }
+
+    /// Among payloads of the same codec, those that are only counted as it have a greater distance.
+    private static func distance(_ payload: PayloadFormat) -> Int {
+        guard payload.encoding?.name.lowercased() == "h264" else { return 0 }
+        return H264Format(payload)?.distance ?? .max
     }
 
     /// There is a codec besides RED.

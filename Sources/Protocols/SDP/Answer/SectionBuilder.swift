@@ -15,16 +15,16 @@ struct SectionBuilder {
     mutating func build(
         _ section: MediaSection, index: Int, mid: String, isBundled: Bool, slots: [MediaKind: Int]
     ) -> (NegotiatedSection, MediaSection) {
-        func rejected(_ why: String) -> (NegotiatedSection, MediaSection) {
+        func rejected(_ why: SectionRejection) -> (NegotiatedSection, MediaSection) {
             var made = NegotiatedSection(
                 index: index, mid: mid, kind: MediaKind(rawValue: section.kind), direction: .inactive)
             made.rejection = why
             return (made, section.rejecting)
         }
-        guard !section.isRejected else { return rejected("the offer rejects it") }
-        guard let kind = MediaKind(rawValue: section.kind) else { return rejected("\(section.kind) is not forwarded") }
-        guard section.transport.hasSuffix("RTP/SAVPF") else { return rejected("\(section.transport) is not supported") }
-        guard isBundled else { return rejected("it is not in the BUNDLE group") }
+        guard !section.isRejected else { return rejected(.stopped) }
+        guard let kind = MediaKind(rawValue: section.kind) else { return rejected(.kind(section.kind)) }
+        guard section.transport.hasSuffix("RTP/SAVPF") else { return rejected(.transport(section.transport)) }
+        guard isBundled else { return rejected(.notBundled) }
 
         let offered = section.direction ?? offer.attributes.direction ?? .sendReceive
         let needed = min(max(section.simulcast?.send.count ?? 1, 1), capabilities.maximumEncodings)
@@ -37,7 +37,7 @@ struct SectionBuilder {
         let choice = PayloadChoice(
             section, kind, capabilities, isPublished: direction.receives,
             hasTransportWide: maps.contains { $0.uri == ExtensionURI.transportWide })
-        guard choice.isUsable else { return rejected("no codec of this call is offered in it") }
+        guard choice.isUsable else { return rejected(.codecs(of: section, accepted: capabilities.codecs(kind))) }
         allowsMixedExtensions = allowsMixedExtensions || mixes
 
         var made = NegotiatedSection(index: index, mid: mid, kind: kind, direction: direction)

@@ -146,6 +146,8 @@ extension Problem {
     init(_ rejection: LegRejection) {
         switch rejection {
         case .badOffer(let why): self = .invalid("offer.sdp", "The offer cannot be answered: \(why).")
+        case .codecsNotSupported(let why):
+            self.init(.codecsNotSupported, "The offer cannot be answered: \(why).", field: "offer.sdp")
         case .full: self.init(.unavailable, "The media gateway has no capacity for another leg.", retryAfter: 5000)
         case .gone:
             self.init(.unavailable, "The leg ended, or the media gateway is stopping: offer again.", retryAfter: 500)
