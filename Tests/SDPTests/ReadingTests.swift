@@ -111,6 +111,14 @@ struct ReadingTests {
         #expect(throws: DescriptionError.self) { try SessionDescription(parsing: start + "a=mid:0\u{0}\na=sendonly\n") }
     }
 
+    @Test("ICE options have blanks between them, or the commas of libdatachannel")
+    func options() throws {
+        for text in ["ice2 trickle", "ice2,trickle", " ice2 , trickle,"] {
+            let read = try SessionDescription(parsing: Self.head + "a=ice-options:\(text)\n")
+            #expect(read.attributes.iceOptions == ["ice2", "trickle"])
+        }
+    }
+
     @Test("an error shows what was found there, truncated and without control characters")
     func shown() {
         let text = Self.head + "a=setup:\u{7}" + String(repeating: "x", count: 5000) + "\n"

@@ -33,7 +33,9 @@ extension LevelAttributes {
             }
             icePassword = String(value)
         case "ice-options":
-            iceOptions += (value ?? "").words.map { String($0) }
+            // RFC 8839 section 5.6 has blanks between them; libdatachannel writes a comma, which no option has.
+            iceOptions += (value ?? "").utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
+                .map { String(Substring($0)) }
         case "fingerprint":
             guard let value, let fingerprint = FingerprintAttribute(value) else {
                 throw line.error(FingerprintAttribute.grammar)
