@@ -77,7 +77,9 @@ struct RecordFilterTests {
     @Test("of a server its flights are let in, each message in its place and of its length")
     func server() {
         func admitted(_ type: UInt8, _ count: Int = 33) -> [UInt16] {
-            (0...8).filter { phases(key(count, messageSequence: $0, type: type), filter: .ofServer) == [true, false, false] }
+            (0...8).filter {
+                phases(key(count, messageSequence: $0, type: type), filter: .ofServer) == [true, false, false]
+            }
         }
         #expect(admitted(3) == [0] && admitted(3, 258) == [0] && admitted(3, 259) == [])
         #expect(admitted(2) == [0, 1] && admitted(2, 2_049) == [])
@@ -88,7 +90,8 @@ struct RecordFilterTests {
         let never = [false, false, false]
         #expect(phases(Hello.record([2, 40], type: 21), filter: .ofServer) == never, "an alert without keys")
         #expect(phases(Hello.record([1], type: 20), filter: .ofServer) == [true, false, false])
-        #expect(phases(Hello.record([UInt8](repeating: 0, count: 48), epoch: 1), filter: .ofServer) == [false, true, true])
+        #expect(
+            phases(Hello.record([UInt8](repeating: 0, count: 48), epoch: 1), filter: .ofServer) == [false, true, true])
         for count in 0..<24 {
             let short = [UInt8](repeating: 0, count: count)
             for type in 20...23 as ClosedRange<UInt8> {

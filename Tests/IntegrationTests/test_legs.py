@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 from switchboard_tests.calls import call
+from switchboard_tests.legs import description, section
 from switchboard_tests.server import HTTP, refused
 
 OFFER = {"offer": {"sdp": "v=0\r\n"}}
@@ -45,6 +46,29 @@ def test_errors_name_the_field(people):
     many = {str(mid): "camera" for mid in range(65)}
     refused(anna.post(path, OFFER | {"sources": many}), 400, "invalid_request", "sources")
     refused(anna.request("GET", path), 405, "method_not_allowed")
+
+
+def test_what_is_not_forwarded_is_in_the_answer_with_the_reason(people):
+    anna, ben, _ = people
+    path = "/v1/calls/" + call(anna, [ben], "gateway")
+    fingerprint = ":".join(["0A"] * 32)
+    audio = section("0", "sendonly", fingerprint)
+    camera = section("1", "sendonly", fingerprint, kind="video")
+    high = [line.replace("VP8", "H264") for line in camera] + ["a=fmtp:96 profile-level-id=640028;packetization-mode=1"]
+    data = ["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", "a=mid:2", "a=sctp-port:5000"]
+    answered = anna.post(path + "/leg", {"offer": {"sdp": description([audio, camera])}})
+    assert answered.status_code == 200 and "rejected" not in answered.json(), answered.text
+    assert anna.post(path + "/end").status_code == 200
+    path = "/v1/calls/" + call(anna, [ben], "gateway")
+    answered = anna.post(path + "/leg", {"offer": {"sdp": description([audio, high, data])}})
+    assert answered.status_code == 200, answered.text
+    first, second = answered.json()["rejected"]
+    assert first["mid"] == "1" and "profile-level-id=640028" in first["reason"] and "VP8" in first["reason"]
+    assert second == {"mid": "2", "reason": "application is not forwarded"}
+    # What the client itself rejects needs no reason.
+    stopped = ["m=video 0 " + high[0].split(" ", 2)[2], *high[1:]]
+    answered = anna.post(path + "/leg", {"offer": {"sdp": description([audio, stopped, data], "a=group:BUNDLE 0 2")}})
+    assert [one["mid"] for one in answered.json()["rejected"]] == ["2"], answered.text
 
 
 def test_without_a_gateway_a_call_is_between_two(make_server):

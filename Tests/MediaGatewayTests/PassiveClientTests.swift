@@ -16,7 +16,8 @@ struct PassiveClientTests {
         let harness = try MediaGatewayHarness()
         let ben = try harness.connected("ben")
         let ann = try LegClient(
-            "ann", ssrc: 11, to: byStream ? harness.streamAddress : harness.address, isStream: byStream, isPassive: true)
+            "ann", ssrc: 11, to: byStream ? harness.streamAddress : harness.address, isStream: byStream, isPassive: true
+        )
         try harness.connect(ann)
         #expect(ann.offer.contains("a=setup:passive"))
         for word: UInt8 in 1...5 {
@@ -131,7 +132,9 @@ struct PassiveClientTests {
         #expect(harness.stats.ended.isEmpty)
     }
 
-    @Test("a client that only sends lives by its media, and one that also receives by its checks", arguments: [true, false])
+    @Test(
+        "a client that only sends lives by its media, and one that also receives by its checks",
+        arguments: [true, false])
     func consent(onlySends: Bool) throws {
         let harness = try MediaGatewayHarness()
         let ann = try LegClient("ann", ssrc: 11, to: harness.address, isPassive: true)

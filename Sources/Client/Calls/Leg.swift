@@ -6,6 +6,17 @@ public struct Leg: Hashable, Sendable {
     public var epoch: Int
     /// The sections in which the gateway sends.
     public var slots: [Slot]
+    /// The sections that the gateway rejects although the offer does not: such a track is not forwarded. From servers of
+    /// version 0.2.
+    public var rejected: [RejectedSection] = []
+
+    /// A section of an offer that is not used.
+    public struct RejectedSection: Codable, Hashable, Sendable {
+        /// The section's `mid`.
+        public var mid: String
+        /// Why, in English, such as which codecs it has and which are accepted.
+        public var reason: String
+    }
 }
 
 /// A section of a leg in which the gateway sends one participant's track at a time. The gateway selects the tracks by

@@ -101,6 +101,7 @@ extension LiveCall {
         var answer: Offer.Description
         var epoch: Int
         var slots: [Slot]
+        var rejected: [Leg.RejectedSection]?
     }
     private struct Preferences: Encodable {
         var call: CallID
@@ -236,7 +237,7 @@ extension LiveCall {
         let result: LegResult = try await endpoint.request(
             "calls.leg", Offer(call: id, offer: .init(sdp: offer), sources: sources.isEmpty ? nil : sources))
         answerReceived(epoch: result.epoch)
-        return Leg(answer: result.answer.sdp, epoch: result.epoch, slots: result.slots)
+        return Leg(answer: result.answer.sdp, epoch: result.epoch, slots: result.slots, rejected: result.rejected ?? [])
     }
 
     /// Sets the preferred video quality of some slots of the leg: small tiles need a low one, invisible ones none.

@@ -207,7 +207,11 @@ package final class GatewayServer: Sendable {
         }
         let answered: GatewayCommand.Reply = { slots in
             guard let slots else { return reply(.rejected(.gone)) }
-            reply(.answered(LegAnswer(sdp: leg.answer.text, slots: slots, ufrag: leg.credentials.ufrag)))
+            reply(
+                .answered(
+                    LegAnswer(
+                        sdp: leg.answer.text, slots: slots, ufrag: leg.credentials.ufrag,
+                        rejected: leg.rejectedSections)))
         }
         let command: GatewayCommand =
             if state.isOpen {

@@ -158,6 +158,14 @@ extension NegotiatedLeg {
     /// The mids of the sections in which the gateway sends video.
     var videoSlots: [String] { sections.filter { $0.slot != nil && $0.kind == .video }.map(\.mid) }
 
+    /// Without those that the client itself rejects.
+    var rejectedSections: [RejectedSection] {
+        sections.compactMap { section in
+            guard let rejection = section.rejection, rejection != .stopped else { return nil }
+            return RejectedSection(mid: section.mid, reason: rejection.description)
+        }
+    }
+
     var hasNoSlots: Bool { sections.allSatisfy { $0.slot == nil } }
 
     var emptySlots: [ShownSlot] {

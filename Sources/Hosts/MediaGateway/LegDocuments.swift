@@ -45,6 +45,14 @@ package struct LegAnswer: Sendable {
     package let slots: [ShownSlot]
     /// The gateway's ICE ufrag: a new one after an ICE restart.
     package let ufrag: String
+    /// The sections that are not forwarded although the client offers them.
+    package let rejected: [RejectedSection]
+}
+
+/// A section that was answered with port 0, and why.
+package struct RejectedSection: Hashable, Sendable {
+    package let mid: String
+    package let reason: String
 }
 
 /// The quality that a participant prefers in one of its video slots.

@@ -9,6 +9,10 @@ package enum LegOperations {
 
     private static let callParameter = Operation.Parameter.path(
         "call", .identifier, "The id of a call in gateway mode.")
+    private static let rejectedSection = Schema.object([
+        .required("mid", .text()),
+        .required("reason", .text(), "In English, such as which codecs it has and which are accepted."),
+    ])
     private static let preferences = Schema.named("SlotPreferences")
 
     private static func leg(_ service: LegCoordinator) -> Operation {
@@ -31,6 +35,10 @@ package enum LegOperations {
                         .required("answer", .named("SessionDescription")),
                         .required("epoch", .integer(), "The call's gatewayEpoch, for which the leg is valid."),
                         .required("slots", .list(.named("Slot")), "What the gateway's sending sections show now."),
+                        .optional(
+                            "rejected", .list(rejectedSection),
+                            "The sections that the answer rejects although the offer does not, if any: such a track is not "
+                                + "forwarded, and such a slot stays empty."),
                         .optional("positions", Schemas.positions),
                     ]),
                     "The endpoint's leg. Its mailbox reports later changes of the slots, and when a new offer is "
@@ -49,6 +57,14 @@ package enum LegOperations {
                 writer.member("epoch", leg.outcome.epoch)
                 writer.name("slots")
                 writer.write(json: leg.outcome.slotsJSON)
+                guard !leg.rejected.isEmpty else { return }
+                writer.name("rejected")
+                writer.array(leg.rejected) { writer, section in
+                    writer.object {
+                        $0.member("mid", section.mid)
+                        $0.member("reason", section.reason)
+                    }
+                }
             }
             return OperationResponse(status: 200, body: writer.bytes, positions: leg.positions)
         }

@@ -166,7 +166,9 @@ package struct LegNegotiation: Sendable {
         case .passive: awaitsHandshake = true
         case .holdconn: throw error(.setup(.holdconn), index, mid)
         }
-        if let role, let remote, remote.awaitsHandshake != awaitsHandshake { throw error(.roleChanged(role), index, mid) }
+        if let role, let remote, remote.awaitsHandshake != awaitsHandshake {
+            throw error(.roleChanged(role), index, mid)
+        }
         if let remote, Set(remote.fingerprints) != Set(fingerprints) { throw error(.fingerprintChanged, index, mid) }
         let options = own.iceOptions + session.iceOptions
         return RemoteTransport(
@@ -195,7 +197,7 @@ package struct LegNegotiation: Sendable {
                 ?? "IN IP4 0.0.0.0"
             answer.sections[index].attributes.iceUfrag = credentials.ufrag
             answer.sections[index].attributes.icePassword = credentials.password
-            answer.sections[index].attributes.iceOptions = 
+            answer.sections[index].attributes.iceOptions =
                 ["ice2", "trickle"] + (remote.renominates ? ["renomination"] : [])
             answer.sections[index].attributes.fingerprints = transport.fingerprints
             answer.sections[index].attributes.setup = remote.awaitsHandshake ? .active : .passive

@@ -21,6 +21,8 @@ struct LegDescription: Hashable, Sendable {
     var slots: [LegSlot]
     /// The gateway's ICE username fragment; it changes when ICE is restarted.
     var ufrag: String
+    /// The sections that are not forwarded although the client offers them.
+    var rejected: [AnsweredLeg.RejectedSection] = []
 }
 
 /// An event of a leg in the gateway.
@@ -73,7 +75,8 @@ package final class GatewayLegs: Sendable {
             let answer = try await server.answer(
                 LegOffer(key: leg.key, sdp: sdp, sources: sources.mapValues { TrackSource($0) }, part: part))
             return LegDescription(
-                sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag)
+                sdp: answer.sdp, slots: answer.slots.map { LegSlot($0) }, ufrag: answer.ufrag,
+                rejected: answer.rejected.map { .init(mid: $0.mid, reason: $0.reason) })
         } catch {
             throw Problem(error)
         }

@@ -152,7 +152,8 @@ extension LegCoordinator {
                 // In the order of the commits, so that the end of the sign-in or the leaving of the call is not missed.
                 registry.setOwner(.init(user: principal.user, signIn: principal.signIn), of: leg)
             }
-            return AnsweredLeg(sdp: answer.sdp, outcome: written.value, positions: written.positions)
+            return AnsweredLeg(
+                sdp: answer.sdp, outcome: written.value, positions: written.positions, rejected: answer.rejected)
         } catch {
             // The endpoint has left meanwhile, its user is signed out, or the store failed.
             registry.setOwner(nil, of: leg)

@@ -40,13 +40,23 @@ package struct WantSlots: Hashable, Sendable, Decodable {
 
 /// A leg that was answered, and the position of its endpoint's mailbox after the slots were written.
 package struct AnsweredLeg: Hashable, Sendable {
+    /// A section that is not forwarded although the client offers it.
+    package struct RejectedSection: Hashable, Sendable {
+        package var mid: String
+        package var reason: String
+    }
+
     package var sdp: String
     package var outcome: LegOutcome
     package var positions: [StreamName: Position]
+    package var rejected: [RejectedSection]
 
-    package init(sdp: String, outcome: LegOutcome, positions: [StreamName: Position]) {
+    package init(
+        sdp: String, outcome: LegOutcome, positions: [StreamName: Position], rejected: [RejectedSection] = []
+    ) {
         self.sdp = sdp
         self.outcome = outcome
         self.positions = positions
+        self.rejected = rejected
     }
 }
