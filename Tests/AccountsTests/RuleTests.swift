@@ -114,6 +114,13 @@ import Testing
         #expect(SearchTerms.terms(in: "José  Ñandú-Łukasz O'Neil") == ["jose", "nandu", "lukasz", "o", "neil"])
         #expect(SearchTerms.terms(in: "Jose\u{301} JOSÉ") == ["jose"])
         #expect(SearchTerms.terms(in: "山田 太郎") == ["山田", "太郎"])
+        // The bytes decide in a database.
+        for (name, same) in [
+            ("мои\u{306}", "мой"), ("\u{1112}\u{1161}\u{11AB}", "한"), ("か\u{3099}き", "がき"), ("ﾃｽﾄ", "テスト"),
+            ("Ελένη", "ελενη"),
+        ] {
+            #expect(SearchTerms.terms(in: name).map { Array($0.utf8) } == [Array(same.utf8)], "\(name)")
+        }
         #expect(SearchTerms.terms(in: "👋 !") == [])
     }
 }

@@ -61,9 +61,26 @@ struct SearchQueryTests {
         #expect(try ranges("東東", "東東東") == [[0, 3]])
     }
 
+    @Test("ranges count the text as it was sent, however that is composed")
+    func equivalence() throws {
+        #expect(try ranges("한글", "이 \u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}!") == [[2, 6]])
+        #expect(try ranges("\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "이 한글!") == [[2, 2]])
+        #expect(try ranges("мой", "это мои\u{306} и мой") == [[4, 4], [11, 3]])
+        #expect(try ranges("и\u{306}огурт", "йогурт") == [[0, 6]])
+        #expect(try ranges("がき", "😀か\u{3099}き") == [[2, 3]])
+        #expect(try ranges("か\u{3099}き", "大がき") == [[1, 2]])
+        #expect(try ranges("テスト", "ﾃｽﾄとテスト") == [[0, 3], [4, 3]])
+        #expect(try ranges("ｶﾞﾑ", "ガム") == [[0, 2]])
+        #expect(try ranges("ガム", "ｶﾞﾑ") == [[0, 3]])
+        #expect(try ranges("か", "か\u{3099}") == nil)
+    }
+
     @Test("what a text matches, its terms have")
     func agreement() throws {
-        let texts = ["東京都", "東京Tower日", "don't e-mail", "ไปตลาด ไป", "José JOSE", "a b c"]
+        let texts = [
+            "東京都", "東京Tower日", "don't e-mail", "ไปตลาด ไป", "José JOSE", "a b c", "か\u{3099}きﾃｽﾄ ｶﾞ",
+            "мои\u{306} \u{1112}\u{1161}\u{11AB}글",
+        ]
         for text in texts {
             let terms = SearchTokenizer.terms(in: text)
             let scalars = Array(text.unicodeScalars)

@@ -56,7 +56,47 @@ struct SearchTokenizerTests {
     func bytes() {
         let (one, other) = (SearchTerm("\u{F900}"), SearchTerm("\u{8C48}"))
         #expect(one.text == other.text && one != other && !one.hasPrefix(other))
-        #expect(terms("\u{F900} \u{8C48}").count == 2)
+    }
+
+    /// What people type, and what file names of macOS, old systems and some keyboards write for it.
+    static let sameTexts = [
+        ("한글", "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}"), ("мой", "мои\u{306}"), ("йогурт", "и\u{306}огурт"),
+        ("がき", "か\u{3099}き"), ("パン", "ハ\u{309A}ン"), ("テスト", "ﾃｽﾄ"), ("ガム", "ｶﾞﾑ"), ("パ", "ﾊﾟ"), ("ABC12", "ＡＢＣ１２"),
+        ("Việt", "Vie\u{323}\u{302}t"), ("Việt", "Vie\u{302}\u{323}t"), ("ό,τι", "ο\u{301},τι"),
+        ("أحمد", "ا\u{654}حمد"),
+        ("\u{9CB}", "\u{9C7}\u{9BE}"), ("\u{958}", "\u{915}\u{93C}"), ("\u{8C48}", "\u{F900}"), ("Å", "\u{212B}"),
+    ]
+
+    @Test("texts that look the same have the same terms", arguments: sameTexts)
+    func equivalence(one: String, other: String) {
+        #expect(terms(one) == terms(other))
+        #expect(terms("a \(one)b 東\(one)") == terms("a \(other)b 東\(other)"))
+        // A unit is all that stands for it, as it was written.
+        for text in [one, other] {
+            let units = SearchTokenizer.units(in: "x. \(text)。")
+            #expect(units.dropFirst().first?.start == 3)
+            #expect(units.last?.end == 3 + text.utf16.count)
+        }
+    }
+
+    @Test("letters that are no accented ones stay apart")
+    func letters() {
+        #expect(terms("мой мои е ё ѐ ѝ") == ["мой", "мои", "е", "и"])
+        #expect(terms("が か ガ").count == 3)
+        #expect(terms("한 하").count == 2)
+        #expect(terms("ἀρχή αρχη ΑΡΧΉ") == ["αρχη"])
+    }
+
+    @Test("marks in any order, and more of them than a character has, are searched in time", .timeLimit(.minutes(1)))
+    func marks() {
+        let units = SearchTokenizer.units(in: "ab e\u{301}\u{323}\u{93C}f か\u{93C}\u{3099}き")
+        #expect(units.map(\.term.text) == ["ab", "ef", "が", "き"])
+        #expect(units.map(\.start) == [0, 3, 9, 12] && units.map(\.length) == [2, 5, 3, 1])
+        let long = String(repeating: "\u{301}\u{323}\u{5B0}\u{3099}", count: 50_000)
+        for base in ["e", "か", "", "!", "\u{1112}"] {
+            let units = SearchTokenizer.units(in: "\(base)\(long)z 東")
+            #expect(units.last?.term.text == "東" && units.last?.start == base.utf16.count + 200_002)
+        }
     }
 
     @Test("terms and their number are bounded")
@@ -76,7 +116,10 @@ struct SearchTokenizerTests {
         for _ in 0..<4_000 {
             var scalars = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0...30, using: &random) {
-                let value = UInt32.random(in: 0...(Bool.random(using: &random) ? 0x3FF : 0x2_FFFF), using: &random)
+                let parts: [ClosedRange<UInt32>] = [
+                    0...0x3FF, 0x300...0x345, 0x1100...0x11FF, 0x3041...0x30FF, 0...0x2_FFFF,
+                ]
+                let value = UInt32.random(in: parts[.random(in: 0..<parts.count, using: &random)], using: &random)
                 if let scalar = Unicode.Scalar(value) { scalars.append(scalar) }
             }
             let text = String(scalars)

@@ -191,6 +191,51 @@ import Testing
             ])
     }
 
+    @Test("names that were stored in parts are found by who types them whole")
+    func normalizedNames() async throws {
+        let directory = try ScratchDirectory()
+        let database = try SQLiteDatabase(path: directory.database)
+        let store = Store(database: database, publish: { _ in })
+        try await store.prepare(DatabaseSchema.migrations.filter { $0.number < 72 })
+        // As they were then: marks dropped, and the parts of syllables letters of their own.
+        let names = [
+            "Ann Ábel": ["abel", "ann"], "мои\u{306}": ["мои"], "か\u{3099}": ["か"], "ﾃｽﾄ": ["ﾃｽﾄ"], "Ελένη": ["ελένη"],
+            "\u{1112}\u{1161}\u{11AB}": ["\u{1112}\u{1161}\u{11AB}"],
+        ]
+        let users = names.map { (id: UserID.make(at: now), name: $0.key, words: $0.value) }
+        try await database.submit { sql in
+            for user in users {
+                try sql.execute(
+                    """
+                    INSERT INTO users (id, display_name, languages, call_waiting, presence, created_at)
+                    VALUES (?1, ?2, '', 0, 'nobody', 0)
+                    """, [.id(user.id), .text(user.name)])
+                for word in user.words {
+                    try sql.execute(
+                        "INSERT INTO name_words (word, user_id) VALUES (?1, ?2)", [.text(word), .id(user.id)])
+                }
+            }
+        }
+        try await store.prepare()
+        func words(of name: String) async throws -> [[UInt8]] {
+            let id = try #require(users.first { $0.name.utf8.elementsEqual(name.utf8) }?.id)
+            return try await database.read { sql in
+                try sql.query("SELECT word FROM name_words WHERE user_id = ?1 ORDER BY word", [.id(id)])
+                    .map { try Array($0.text(0).utf8) }
+            }
+        }
+        for (name, wanted) in [
+            ("Ann Ábel", ["abel", "ann"]), ("мои\u{306}", ["мой"]), ("か\u{3099}", ["が"]), ("ﾃｽﾄ", ["テスト"]),
+            ("Ελένη", ["ελενη"]),
+            ("\u{1112}\u{1161}\u{11AB}", ["한"]),
+        ] {
+            #expect(try await words(of: name) == wanted.map { Array($0.utf8) }, "\(name)")
+        }
+        #expect(
+            try await database.read { try $0.query("SELECT name FROM sqlite_master WHERE name = 'unnormalized_names'") }
+                .isEmpty)
+    }
+
     @Test("glossaries whose entries were rows stay as they are")
     func glossaries() async throws {
         let directory = try ScratchDirectory()

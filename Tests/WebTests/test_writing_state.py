@@ -157,6 +157,26 @@ def test_names_by_the_beginnings_of_their_words(run):
     assert run(script) == [["Áb", "An"], [], [], ["Rom"]]
 
 
+SAME = [("한글", "\u1112\u1161\u11ab\u1100\u1173\u11af"), ("мой", "мои\u0306"), ("がき", "か\u3099き"), ("テスト", "ﾃｽﾄ"), ("ガム", "ｶﾞﾑ")]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME + [(other, one) for one, other in SAME])
+def test_what_looks_the_same_is_found(run, one, other):
+    """In names and messages, and the ranges are of the text as it is."""
+    script = FOUND + """
+        const name = `Ann ${one}`;
+        const [{ matches }] = f.messagesWith([{ number: 1, text: `😀 ${one}, x` }], [], other, 0);
+        return [f.nameMatches(name, other).map(({ start, length }) => name.slice(start, start + length)),
+            matches.map(({ start, length }) => [start, length])];
+    """
+    assert run(script, one=one, other=other) == [[one], [[3, len(one)]]]
+
+
+def test_a_part_of_a_letter_begins_no_word(run):
+    script = FOUND + "return ['йогурт', 'и\u0306огурт', 'हिन्दी'].map((name) => f.nameMatches(name, name.includes('о') ? 'огурт' : 'न्दी'));"
+    assert run(script) == [[], [], []]
+
+
 def test_messages_of_this_device_by_the_beginnings_of_their_words(run):
     script = FOUND + """
         const message = (number, text, more) => ({ number, text, ...more });

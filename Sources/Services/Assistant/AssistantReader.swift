@@ -398,7 +398,7 @@ struct AssistantReader: Sendable {
             var conversations: [ConversationID]
         }
         let named = try await conversations()
-        let wanted = arguments.text("name")?.lowercased()
+        let wanted = arguments.text("name").map { NormalizedText.normalized($0).lowercased() }
         let user = user
         let people = try await store.read { store in
             var shared: [UserID: [ConversationID]] = [:]
@@ -414,7 +414,7 @@ struct AssistantReader: Sendable {
             var people: [Person] = []
             for one in order where people.count < Self.people {
                 guard let name = try store.displayName(of: one).map({ Self.line($0) }) else { continue }
-                if let wanted, !name.lowercased().contains(wanted) { continue }
+                if let wanted, !NormalizedText.normalized(name).lowercased().contains(wanted) { continue }
                 people.append(Person(user: one, name: name, conversations: shared[one] ?? []))
             }
             return people

@@ -10,8 +10,11 @@ import Messaging
 public func fuzzMessageText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     checkRanges(text)
-    for unit in SearchTokenizer.units(in: text) where unit.end > text.utf16.count {
-        fatalError("a term beyond the text")
+    var end = 0
+    for unit in SearchTokenizer.units(in: text) {
+        if unit.end > text.utf16.count { fatalError("a term beyond the text") }
+        if unit.start < end || unit.length <= 0 { fatalError("terms are not apart") }
+        end = unit.end
     }
     checkSearch(text)
     checkLanguage(text)

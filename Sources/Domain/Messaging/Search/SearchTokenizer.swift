@@ -1,4 +1,7 @@
-/// Divides texts into what is searched: the same for messages and for what they are searched for.
+internal import Languages
+
+/// Divides texts into what is searched: the same for messages and for what they are searched for, and for texts that look the
+/// same (``NormalizedText``).
 ///
 /// A unit is a word: a run of letters, marks and numbers, folded to lower case without accents. In scripts that write no
 /// spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) each character is a unit, and the index has a
@@ -9,7 +12,7 @@ package struct SearchTokenizer {
     /// Distinct terms of a text; what comes after them is not searched.
     package static let maxTerms = 4_096
     /// Of this type. An index that another version made is made anew: raise it with every change of what a text's terms are.
-    package static let version: Int64 = 3
+    package static let version: Int64 = 4
 
     /// A word, or a character of a script without spaces, and where the text has it.
     package struct Unit: Hashable, Sendable {
@@ -33,7 +36,8 @@ package struct SearchTokenizer {
     /// The units of a text, as far as it is searched.
     package static func units(in text: String) -> [Unit] {
         var tokenizer = SearchTokenizer()
-        for scalar in text.unicodeScalars { tokenizer.take(scalar) }
+        for scalar in text.unicodeScalars { tokenizer.read(scalar) }
+        tokenizer.endSegment()
         tokenizer.endWord()
         return searched(tokenizer.units)
     }
@@ -59,6 +63,10 @@ package struct SearchTokenizer {
 
     private var units: [Unit] = []
     private var offset = 0
+    /// What was read last, unless it is in the segment.
+    private var pending: NormalizedScalar?
+    /// What is normalized together: a scalar and marks after it, or what else changes with what is before it.
+    private var segment: [NormalizedScalar] = []
     private var word: [Unicode.Scalar] = []
     private var wordStart = 0
     private var wordEnd = 0
@@ -67,20 +75,46 @@ package struct SearchTokenizer {
 
     private init() {}
 
-    private mutating func take(_ scalar: Unicode.Scalar) {
+    private mutating func read(_ scalar: Unicode.Scalar) {
         let start = offset
         offset += scalar.value > 0xFFFF ? 2 : 1
+        let one = NormalizedScalar(scalar, start: start, end: offset)
+        if Self.joinsSegment(scalar) {
+            if let pending { segment.append(pending) }
+            pending = nil
+            segment.append(one)
+        } else {
+            endSegment()
+            pending = one
+        }
+    }
+
+    private mutating func endSegment() {
+        if var one = pending {
+            if one.scalar.value > 0xFF00 { one.scalar = NormalizedText.inUsualWidth(one.scalar) }
+            take(one)
+        } else if !segment.isEmpty {
+            NormalizedText.normalize(&segment)
+            for one in segment { take(one) }
+            segment.removeAll(keepingCapacity: true)
+        }
+        pending = nil
+    }
+
+    private mutating func take(_ one: NormalizedScalar) {
+        let scalar = one.scalar
         if Self.isWithoutSpaces(scalar) {
             endWord()
-            let folded = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
-            add(String(folded), from: start, to: offset, isCharacter: true)
+            // None of these scripts has letters of two cases.
+            add(String(scalar), from: one.start, to: one.end, isCharacter: true)
             isInRun = true
         } else if Self.isPartOfWord(scalar) {
             // A mark belongs to the character before it, in both kinds of scripts.
-            if isInRun, Self.isMark(scalar) { return extendLast() }
+            if isInRun, Self.isMark(scalar) { return extendLast(to: one.end) }
             isInRun = false
-            if word.isEmpty { wordStart = start }
-            wordEnd = offset
+            // Marks stand in another order than they were written in.
+            wordStart = word.isEmpty ? one.start : min(wordStart, one.start)
+            wordEnd = word.isEmpty ? one.end : max(wordEnd, one.end)
             word.append(scalar)
         } else if !Self.isIgnored(scalar) {
             endWord()
@@ -95,9 +129,9 @@ package struct SearchTokenizer {
         word.removeAll(keepingCapacity: true)
     }
 
-    private mutating func extendLast() {
+    private mutating func extendLast(to end: Int) {
         guard var last = units.popLast() else { return }
-        last.length = offset - last.start
+        last.length = max(last.end, end) - last.start
         units.append(last)
     }
 
@@ -118,6 +152,14 @@ extension SearchTokenizer {
         return ScalarTraits(scalar).contains(.partOfWord)
     }
 
+    private static func joinsSegment(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Latin, Han and the syllables of Hangul, which most texts consist of.
+        case 0..<0x300, 0x3400...0x9FFF, 0xAC00...0xD7A3: false
+        default: ScalarTraits(scalar).contains(.joinsSegment)
+        }
+    }
+
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool { ScalarTraits(scalar).contains(.mark) }
 
     /// Joiners and soft hyphens divide no word.
@@ -129,8 +171,7 @@ extension SearchTokenizer {
         case 0x0E81...0x0EB0, 0x0EB2...0x0EB3, 0x0EC0...0x0EC6, 0x0EDC...0x0EDF: true  // Lao
         case 0x1000...0x102A, 0x103F, 0x1050...0x1055: true  // Burmese
         case 0x1780...0x17B3: true  // Khmer
-        case 0x3005...0x3007, 0x3041...0x3096, 0x309D...0x309F, 0x30A1...0x30FA, 0x30FC...0x30FF, 0x31F0...0x31FF,
-            0xFF66...0xFF9D:
+        case 0x3005...0x3007, 0x3041...0x3096, 0x309D...0x309F, 0x30A1...0x30FA, 0x30FC...0x30FF, 0x31F0...0x31FF:
             true  // Hiragana and Katakana
         case 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFD: true  // Han
         default: false

@@ -1,8 +1,9 @@
+internal import Languages
+
 /// Makes words equal that differ in case or accents only, so that José and JOSE match.
 enum TermFolding {
-    /// Lower case without marks; at most `SearchTokenizer.maxLength` scalars. Latin letters with marks are reduced to the
-    /// base letter in their Unicode name ("LATIN SMALL LETTER E WITH ACUTE"); marks of scripts that write vowels with them
-    /// stay, since they are part of the word.
+    /// Lower case without accents (``LetterFolding``), of a normalized word; at most `SearchTokenizer.maxLength` scalars. Marks
+    /// of scripts that write vowels with them stay, since they are part of the word.
     static func fold(_ word: [Unicode.Scalar]) -> String {
         var folded = String.UnicodeScalarView()
         var count = 0
@@ -14,7 +15,7 @@ enum TermFolding {
                 continue
             }
             for lower in scalar.properties.lowercaseMapping.unicodeScalars where !isDropped(lower) {
-                let letters = equivalents[lower] ?? String(base(of: lower))
+                let letters = equivalents[lower] ?? String(LetterFolding.base(of: lower))
                 folded.append(contentsOf: letters.unicodeScalars)
                 count += letters.unicodeScalars.count
             }
@@ -29,23 +30,8 @@ enum TermFolding {
 
     /// Letters that people write for each other and that have no base letter in their names.
     private static let equivalents: [Unicode.Scalar: String] = [
-        "ß": "ss", "ı": "i", "ά": "α", "έ": "ε", "ή": "η", "ί": "ι", "ϊ": "ι", "ΐ": "ι", "ό": "ο", "ύ": "υ", "ϋ": "υ",
-        "ΰ": "υ", "ώ": "ω", "ς": "σ", "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه",
+        "ß": "ss", "ı": "i", "ς": "σ", "ё": "е", "ѐ": "е", "ѝ": "и", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه",
     ]
-
-    private static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
-        // The wide forms of ASCII.
-        if (0xFF10...0xFF5A).contains(scalar.value) { return Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar }
-        // Latin-1 Supplement to Latin Extended-B, and Latin Extended Additional: no other block has such names.
-        guard (0xC0...0x24F).contains(scalar.value) || (0x1E00...0x1EFF).contains(scalar.value),
-            let name = scalar.properties.name, name.hasPrefix("LATIN SMALL LETTER ")
-        else { return scalar }
-        let words = name.split(separator: " ")
-        guard words.count > 4, words[4] == "WITH", words[3].utf8.count == 1,
-            let letter = words[3].lowercased().unicodeScalars.first
-        else { return scalar }
-        return letter
-    }
 }
 
 extension Unicode.Scalar {

@@ -1,3 +1,5 @@
+internal import Languages
+
 /// What finding ranges and words asks of a character, from the Unicode Character Database. Each property of a character that
 /// the standard library looks up costs as much as all of these together from a table.
 struct ScalarTraits: OptionSet {
@@ -12,6 +14,8 @@ struct ScalarTraits: OptionSet {
     static let mark = Self(rawValue: 16)
     /// `Default_Ignorable_Code_Point`: joiners and soft hyphens.
     static let ignorable = Self(rawValue: 32)
+    /// It may change with what is before it where texts are normalized.
+    static let joinsSegment = Self(rawValue: 64)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -32,6 +36,7 @@ struct ScalarTraits: OptionSet {
         if properties.isEmojiPresentation { traits.insert(.emojiPresentation) }
         if properties.isEmojiModifier { traits.insert(.emojiModifier) }
         if properties.isDefaultIgnorableCodePoint { traits.insert(.ignorable) }
+        if !NormalizedText.isStable(scalar) { traits.insert(.joinsSegment) }
         switch properties.generalCategory {
         case .nonspacingMark, .spacingMark: traits.formUnion([.partOfWord, .mark])
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,

@@ -1,7 +1,7 @@
 // What a search shows: the part of a text around its first match, with the matches in it.
 
 import { hasExpired } from "./disappearing.js";
-import { folded, mentionsUser } from "./mentions.js";
+import { folded, foldedParts, mentionsUser } from "./mentions.js";
 
 const BEFORE = 30;
 const LENGTH = 160;
@@ -29,16 +29,17 @@ export function excerpt(text, matches = []) {
 export function nameMatches(name, query) {
     const words = folded(query).split(/\s+/).filter(Boolean);
     if (words.length === 0) return [];
-    const starts = [...name.matchAll(/[\p{L}\p{N}]+/gu)].map(({ index }) => index);
+    const { text, rangeOf } = foldedParts(name);
+    const starts = [...text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu)].map(({ index }) => index);
     const found = words.map((word) => {
-        const start = starts.find((index) => folded(name.slice(index)).startsWith(word));
-        return start === undefined ? undefined : { start, length: lengthOf(name.slice(start), word) };
+        const start = starts.find((index) => text.startsWith(word, index));
+        return start === undefined ? undefined : rangeOf(start, start + word.length);
     });
     return found.every(Boolean) ? found : [];
 }
 
 /** Scripts without spaces between words: there a word may begin anywhere. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /**
  * The messages that have all words of a query, each with `matches`; `own` is what the user has noted on them. `filters` are
@@ -87,17 +88,12 @@ function midnight(day, later) {
 /** The first word of a text that begins with a folded one. */
 function wordMatch(text, word) {
     if (UNSPACED.test(word)) {
-        const start = text.toLowerCase().indexOf(word);
-        return start < 0 ? undefined : { start, length: word.length };
+        const parts = foldedParts(text);
+        const start = parts.text.indexOf(word);
+        return start < 0 ? undefined : parts.rangeOf(start, start + word.length);
     }
     const found = [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].find(({ 0: one }) => folded(one).startsWith(word));
     return found && { start: found.index, length: found[0].length };
-}
-
-/** How much of a text a folded word covers. */
-function lengthOf(text, word) {
-    for (let length = 1; length <= text.length; length += 1) if (folded(text.slice(0, length)).length >= word.length) return length;
-    return text.length;
 }
 
 function wordStart(text, index) {

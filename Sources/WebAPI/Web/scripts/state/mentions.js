@@ -68,8 +68,31 @@ function labelIn(text, label) {
     return index;
 }
 
-/** Without case and accents, to compare. Marks that belong to one script, such as the vowels of Hindi, are no accents. */
-export const folded = (text) => text.normalize("NFD").replace(/(?=\p{M})\p{Script=Inherited}/gu, "").toLowerCase();
+/**
+ * Without case and accents, to compare, and in the usual width: ﾃ is テ. Marks that belong to one script, such as the vowels of
+ * Hindi, are no accents.
+ */
+export const folded = (text) => text.replace(/[\uff01-\uffee]+/g, (wide) => wide.normalize("NFKC")).normalize("NFD")
+    .replace(/(?=\p{M})\p{Script=Inherited}/gu, "").toLowerCase();
+
+/** A folded text with where its parts are in the text as it was written: `rangeOf(start, end)` is `{start, length}` there. */
+export function foldedParts(text) {
+    let whole = "";
+    const sources = [];
+    // A mark is folded with what it stands on.
+    for (const { 0: part, index } of text.matchAll(/\P{M}\p{M}*|\p{M}+/gu)) {
+        const short = folded(part);
+        whole += short;
+        for (let unit = 0; unit < short.length; unit += 1) sources.push([index, index + part.length]);
+    }
+    const rangeOf = (start, end) => {
+        const [first] = sources[start];
+        // What was left out after it is a part of it: the mark of ｶﾞ is no letter of its own.
+        const last = Math.max(sources[end - 1][1], sources[end]?.[0] ?? text.length);
+        return { start: first, length: last - first };
+    };
+    return { text: whole, rangeOf };
+}
 
 /** Whether a message mentions somebody, by name or with everybody. */
 export const mentionsUser = ({ ranges = [] }, me) => ranges.some(({ kind, user }) => kind === "mention" && (user === undefined || user === me));
