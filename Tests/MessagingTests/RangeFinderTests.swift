@@ -66,6 +66,54 @@ struct RangeFinderTests {
         #expect(RangeFinder.ranges(in: "http://a").hasLink)
     }
 
+    @Test("links stand beside letters and marks of scripts without spaces")
+    func unspacedLinks() {
+        #expect(found("これを見てhttps://example.org/ どうぞ") == ["link:https://example.org/"])
+        #expect(found("링크는https://example.org/a") == ["link:https://example.org/a"])
+        #expect(
+            found("\u{1112}\u{1161}\u{11AB}https://a.b か\u{3099}https://a.b ดูhttps://a.b ﾃｽﾄhttps://a.b").count == 4)
+        #expect(found("见https://example.org/x。谢谢大家") == ["link:https://example.org/x"])
+        #expect(
+            found("（https://example.org）と「https://example.org/b」、以上") == [
+                "link:https://example.org", "link:https://example.org/b",
+            ])
+        #expect(
+            RangeFinder.ranges(in: "https://example.org/路径，然后").ranges == [TextRange(.link, start: 0, length: 22)])
+        for (text, link) in [
+            ("看https://example.org！真好", "https://example.org"), ("https://a.b/x？真的", "https://a.b/x"),
+            ("https://a.b/x；https", "https://a.b/x"), ("https://a.b/x……好的", "https://a.b/x"),
+            ("“https://a.b/x”然后", "https://a.b/x"),
+            ("『https://a.b/x』", "https://a.b/x"), ("＜https://a.b/x＞", "https://a.b/x"),
+            ("｢https://a.b/x｣｡", "https://a.b/x"),
+            ("https://a.b「これ」", "https://a.b"), ("https://a.b/c（見て", "https://a.b/c"),
+            ("https://a.b/c「（」）", "https://a.b/c"),
+            // Balanced brackets of a path stay.
+            ("https://a.b/東京（曖昧さ回避）", "https://a.b/東京（曖昧さ回避）"), ("（https://a.b/東京（曖昧）を見て）", "https://a.b/東京（曖昧）を見て"),
+            ("https://a.b/「「x」」。", "https://a.b/「「x」」"), ("https://a.b/（甲，乙）", "https://a.b/"),
+            ("https://a.b/x。", "https://a.b/x"), ("https://a.b/क।", "https://a.b/क"),
+            ("https://a.b/س، ثم", "https://a.b/س"),
+            ("«https://a.b/x»", "https://a.b/x"), ("„https://a.b/x“ und", "https://a.b/x"),
+            ("https://a.b/x។ y", "https://a.b/x"),
+        ] {
+            #expect(found(text) == ["link:" + link], "\(text)")
+        }
+        #expect(found("вhttps://a.b e\u{301}https://a.b éhttps://a.b https://。 https://（a）") == [])
+    }
+
+    @Test("brackets and markers in any number take time as a text does", .timeLimit(.minutes(1)))
+    func hostile() {
+        for (text, count) in [
+            (String(repeating: "https://a/（", count: 5_000), 500),
+            ("https://a/" + String(repeating: "（", count: 60_000), 1),
+            ("https://a/" + String(repeating: "（）", count: 30_000), 1),
+            ("**x https://a/" + String(repeating: "*", count: 60_000), 1),
+            ("https://a/" + String(repeating: "（「", count: 20_000) + String(repeating: "）」", count: 20_000), 1),
+            (String(repeating: "\u{301}", count: 60_000) + "**x**", 1),
+        ] {
+            #expect(RangeFinder.ranges(in: text).ranges.count == count, "\(text.unicodeScalars.prefix(12))")
+        }
+    }
+
     @Test("emoji are found whole, and together")
     func emoji() {
         #expect(
@@ -94,7 +142,9 @@ struct RangeFinderTests {
         let seed = freshSeed()
         var random = SeededRandom(seed: seed)
         let pieces =
-            Array("ab *_~`<>@h\n()👍🇩1️⃣世é").map(String.init) + ["https://x.y", "<@all>", "**", "```", "\u{200D}"]
+            Array("ab *_~`<>@h\n()👍🇩1️⃣世é（）「」。、は한ก").map(String.init) + [
+                "https://x.y", "<@all>", "**", "```", "\u{200D}",
+            ]
         for _ in 0..<4_000 {
             let count = Int.random(in: 0...40, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()

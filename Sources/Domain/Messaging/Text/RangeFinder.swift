@@ -15,6 +15,7 @@ package struct RangeFinder {
     private var index = 0
     private var ranges: [TextRange] = []
     private var openers: [Opener] = []
+    private var links = LinkExtent()
     /// Lengths of runs of backticks that have no closing run any more: on this line, and in the rest of the text.
     private var unclosedOnLine: Set<Int> = []
     private var hasUnclosedBlock = false
@@ -178,26 +179,12 @@ extension RangeFinder {
 
     private mutating func findLink() {
         let start = index
-        guard let host = schemeEnd(from: start), !isWordCharacter(at: start - 1) else {
+        guard let host = schemeEnd(from: start), !endsWord(before: start) else {
             index += 1
             return
         }
-        var end = host
-        var parentheses = 0
-        while end < scalars.count, !isLinkEnd(scalars[end]) {
-            if scalars[end] == "(" { parentheses += 1 }
-            if scalars[end] == ")" { parentheses -= 1 }
-            end += 1
-        }
-        // What closes a sentence is not part of the link, and a parenthesis only if it was opened in it.
-        while end > host {
-            let last = scalars[end - 1]
-            if last == ")", parentheses < 0 {
-                parentheses += 1
-            } else if !".,;:!?'\"*_~]}…".unicodeScalars.contains(last) {
-                break
-            }
-            end -= 1
+        let end = links.end(in: scalars, from: host) { [openers, scalars] marker in
+            Self.closes(openers, at: marker, in: scalars)
         }
         index = end
         guard end > host,
@@ -222,8 +209,15 @@ extension RangeFinder {
         return nil
     }
 
-    private func isLinkEnd(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isWhitespace || scalar == "<" || scalar == ">" || scalar == "\"" || scalar == "`"
+    /// Whether a marker at `index`, which may also be a part of a link, closes what is open in a script without spaces.
+    private static func closes(_ openers: [Opener], at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
+        guard !openers.isEmpty, index == 0 || scalars[index - 1] != scalars[index] else { return false }
+        // No marker is longer than three.
+        var end = index
+        while end < min(scalars.count, index + 4), scalars[end] == scalars[index] { end += 1 }
+        guard end < scalars.count, UnspacedScript.contains(scalars[end]) else { return false }
+        let markers = markers(scalars[index], end - index)
+        return openers.contains { markers.contains($0.marker) }
     }
 }
 
@@ -293,6 +287,20 @@ extension RangeFinder {
             && !scalar.properties.isIdeographic
     }
 
+    /// Whether a word of a script with spaces ends at `index`.
+    private func endsWord(before index: Int) -> Bool { letter(before: index).map(Self.isWordCharacter) ?? false }
+
+    /// What is before `index` without its marks: é is a letter, also as two scalars.
+    private func letter(before index: Int) -> Unicode.Scalar? {
+        var index = index - 1
+        while let scalar = scalar(at: index), ScalarTraits(scalar).contains(.mark) { index -= 1 }
+        return scalar(at: index)
+    }
+
+    /// Letters and numbers, but for those of scripts without spaces, which have emphasis and links within what looks like a word.
+    private static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
+        (scalar.properties.isAlphabetic || scalar.properties.numericType != nil) && !UnspacedScript.contains(scalar)
+    }
 }
 
 // MARK: Emoji
