@@ -31,6 +31,30 @@ struct RangeFinderTests {
         #expect(found("你好**世界**再见") == ["bold:**世界**"], "without spaces between words")
     }
 
+    @Test(
+        "emphasis stands beside letters of scripts without spaces",
+        arguments: [
+            ("これは**太字**です", "bold:**太字**"), ("이것은 **굵게**입니다", "bold:**굵게**"), ("한국어**굵게**입니다", "bold:**굵게**"),
+            ("**「重点」**です", "bold:**「重点」**"), ("**ตัวหนา**ครับ", "bold:**ตัวหนา**"), ("นี่**ตัวหนา**ครับ", "bold:**ตัวหนา**"),
+            ("ນີ້**ໂຕໜາ**ແລ້ວ", "bold:**ໂຕໜາ**"), ("នេះ**ដិត**ណាស់", "bold:**ដិត**"), ("ဒါ**စာလုံး**ပါ", "bold:**စာလုံး**"),
+            ("これは*斜体*です", "italic:*斜体*"), ("これは_斜体_です", "italic:_斜体_"), ("이것은 _기울임_입니다", "italic:_기울임_"),
+            ("これは~~消し~~です", "strike:~~消し~~"), ("か\u{3099}**き**か\u{3099}", "bold:**き**"),
+            ("\u{1112}\u{1161}\u{11AB}**\u{1112}\u{1161}**\u{1112}", "bold:**\u{1112}\u{1161}**"),
+            ("ﾃｽﾄ**ﾃｽﾄ**ﾃｽﾄ", "bold:**ﾃｽﾄ**"),
+            ("使用Swift**语言**编写", "bold:**语言**"), ("**重要**Note", "bold:**重要**"),
+            ("葛\u{E0100}**葛\u{E0100}**葛", "bold:**葛\u{E0100}**"),
+        ])
+    func unspacedEmphasis(text: String, range: String) { #expect(found(text) == [range]) }
+
+    @Test(
+        "markers within words and calculations are text",
+        arguments: [
+            "snake_case", "snake_case_name", "2*3*4", "foo**bar**baz", "cafe\u{301}**bar**baz", "café**bar**baz",
+            "да**нет**да",
+            "보고서_최종_수정본.pdf", "价格*2和数量*3", "半径**2和高**3", "हिन्दी**शब्द**है", "** 太字**です", "これは**太字 **です",
+        ])
+    func plain(text: String) { #expect(found(text) == []) }
+
     @Test("code contains nothing else")
     func code() {
         #expect(found("`a **b** <@all>` ``c`d``") == ["code:`a **b** <@all>`", "code:``c`d``"])
@@ -97,6 +121,7 @@ struct RangeFinderTests {
         ] {
             #expect(found(text) == ["link:" + link], "\(text)")
         }
+        #expect(found("**https://c.d/**です") == ["bold:**https://c.d/**", "link:https://c.d/"])
         #expect(found("вhttps://a.b e\u{301}https://a.b éhttps://a.b https://。 https://（a）") == [])
     }
 

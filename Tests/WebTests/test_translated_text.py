@@ -28,6 +28,10 @@ LINK = "https://a.example/b"
         ("`x` y", [span("code", 0, 3)], "`x` `x`", "<code>x</code> `x`"),
         ("**дуже** добре", [span("bold", 0, 8)], "**очень** хорошо", "<b>очень</b> хорошо"),
         ("*дуже* ~~погано~~", [span("italic", 0, 6), span("strike", 7, 10)], "_очень_ ~~плохо~~", "<i>очень</i> <s>плохо</s>"),
+        ("very _good_", [span("italic", 5, 6)], "これは_斜体_です", "これは<i>斜体</i>です"),
+        ("very _good_", [span("italic", 5, 6)], "이것은 _기울임_입니다", "이것은 <i>기울임</i>입니다"),
+        ("very _good_", [span("italic", 5, 6)], "보고서_최종_수정본", "보고서_최종_수정본"),
+        ("very **good**", [span("bold", 5, 8)], "これは**太字**です", "これは<b>太字</b>です"),
         # Markers that the author has not written, or that are not all there, are text.
         ("дуже", [], "**очень**", "**очень**"), ("**дуже**", [span("bold", 0, 8)], "**очень", "**очень"),
         ("**a** b", [span("bold", 0, 5)], "**a** **b**", "**a** **b**"),

@@ -4,7 +4,12 @@ internal import Model
 ///
 /// Code comes first and contains nothing else; then mentions, links and emoji; emphasis follows the rules of CommonMark 0.31
 /// section 6.2 in short: an opening marker is followed by a character that is no space and not preceded by a letter or
-/// number, a closing one is the mirror image, both are on the same line, and markers nest.
+/// number, a closing one is the mirror image, both are on the same line, and markers nest. So `snake_case`, `2*3*4` and
+/// `foo**bar**baz` are plain.
+///
+/// Letters of scripts without spaces (``UnspacedScript``) may stand before and after a marker: **太字** is bold in
+/// `これは**太字**です`, and within `**` and `~~` also beside other letters, as in `Swift**语言**`. The exception is an underscore
+/// after Hangul, which has spaces before words: it stands in names of files.
 package struct RangeFinder {
     /// More are left out: a text is shown whole, and what is beyond them as it is written.
     package static let maxRanges = 500
@@ -230,8 +235,27 @@ extension RangeFinder {
         let (scalar, start) = (scalars[index], index)
         index += runLength(of: scalar, from: start)
         let markers = Self.markers(scalar, index - start)
-        if !isSpace(at: start - 1), !isWordCharacter(at: index), close(markers, at: start) { return }
-        if !isSpace(at: index), !isWordCharacter(at: start - 1) { open(markers, at: start) }
+        if !isSpace(at: start - 1), mayClose(from: start), close(markers, at: start) { return }
+        if !isSpace(at: index), mayOpen(scalar, from: start) { open(markers, at: start) }
+    }
+
+    /// Whether what is before a marker, which ends at `index`, lets it open something.
+    private func mayOpen(_ marker: Unicode.Scalar, from start: Int) -> Bool {
+        guard let before = letter(before: start) else { return true }
+        if marker == "_", UnspacedScript.isHangul(before) { return false }
+        return !Self.isWordCharacter(before) || parts(before, scalar(at: index), from: start)
+    }
+
+    /// Whether what is after it lets it close something.
+    private func mayClose(from start: Int) -> Bool {
+        guard let after = scalar(at: index), Self.isWordCharacter(after) else { return true }
+        return parts(after, letter(before: start), from: start)
+    }
+
+    /// Whether a marker of two characters stands between a letter outside and one of a script without spaces inside. After a
+    /// number it may be a calculation.
+    private func parts(_ outside: Unicode.Scalar, _ inside: Unicode.Scalar?, from start: Int) -> Bool {
+        index - start >= 2 && outside.properties.numericType == nil && inside.map(UnspacedScript.contains) ?? false
     }
 
     private mutating func open(_ markers: [Marker], at start: Int) {
@@ -279,13 +303,6 @@ extension RangeFinder {
     }
 
     private func isSpace(at index: Int) -> Bool { scalar(at: index)?.properties.isWhitespace ?? true }
-
-    private func isWordCharacter(at index: Int) -> Bool {
-        guard let scalar = scalar(at: index) else { return false }
-        // Scripts without spaces between words have emphasis within what looks like one.
-        return (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-            && !scalar.properties.isIdeographic
-    }
 
     /// Whether a word of a script with spaces ends at `index`.
     private func endsWord(before index: Int) -> Bool { letter(before: index).map(Self.isWordCharacter) ?? false }

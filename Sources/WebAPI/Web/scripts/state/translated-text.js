@@ -3,7 +3,11 @@
 // Nothing is a link that the author has not written: a translation cannot lead elsewhere.
 
 const KEPT = new Set(["mention", "link", "code", "block"]);
-const EMPHASIS = { bold: /\*\*[^*]+\*\*/g, strike: /~~[^~]+~~/g, italic: /(?<![*\w])\*[^*\n]+\*(?![*\w])|(?<![\p{L}\p{N}_])_[^_\n]+_(?![\p{L}\p{N}_])/gu };
+// Letters beside which the server finds no marker: not those of scripts without spaces.
+const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Bopomofo}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+const HANGUL = "\\p{Script=Hangul}";
+const EMPHASIS = { bold: /\*\*[^*]+\*\*/g, strike: /~~[^~]+~~/g,
+    italic: new RegExp(`(?<![*\\w])\\*[^*\\n]+\\*(?![*\\w])|(?<!(?![${UNSPACED}])[\\p{L}\\p{N}_])_[^_\\n]+_(?!(?![${UNSPACED}${HANGUL}])[\\p{L}\\p{N}_])`, "gu") };
 
 /** The ranges of a translated text, as the server finds those of a message: `original` is that message. */
 export function translatedRanges(text, { text: source, ranges = [] }) {
