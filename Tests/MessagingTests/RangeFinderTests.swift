@@ -134,9 +134,21 @@ struct RangeFinderTests {
             ("**x https://a/" + String(repeating: "*", count: 60_000), 1),
             ("https://a/" + String(repeating: "（「", count: 20_000) + String(repeating: "）」", count: 20_000), 1),
             (String(repeating: "\u{301}", count: 60_000) + "**x**", 1),
+            (String(repeating: "❤\u{200D}", count: 20_000), 1),
         ] {
             #expect(RangeFinder.ranges(in: text).ranges.count == count, "\(text.unicodeScalars.prefix(12))")
         }
+    }
+
+    @Test("a sequence is one emoji without U+FE0F, too")
+    func unqualifiedEmoji() {
+        for text in ["❤\u{200D}🔥", "👁\u{200D}🗨", "🏳\u{200D}🌈", "🧔\u{200D}♂", "👩\u{200D}❤\u{200D}👨", "⛹🏻\u{200D}♂", "☝🏽"] {
+            #expect(
+                RangeFinder.ranges(in: "a" + text).ranges == [TextRange(.emoji, start: 1, length: text.utf16.count)],
+                "\(text)")
+        }
+        #expect(RangeFinder.ranges(in: "❤\u{200D}🔥").ranges == [TextRange(.emoji, start: 0, length: 4)])
+        #expect(found("❤ ❤\u{200D} ❤\u{200D}x ❤\u{FE0E}\u{200D}🔥 ❤\u{200D}1") == ["emoji:🔥"])
     }
 
     @Test("emoji are found whole, and together")
@@ -167,7 +179,7 @@ struct RangeFinderTests {
         let seed = freshSeed()
         var random = SeededRandom(seed: seed)
         let pieces =
-            Array("ab *_~`<>@h\n()👍🇩1️⃣世é（）「」。、は한ก").map(String.init) + [
+            Array("ab *_~`<>@h\n()👍🇩1️⃣世é（）「」。、は한ก❤").map(String.init) + [
                 "https://x.y", "<@all>", "**", "```", "\u{200D}",
             ]
         for _ in 0..<4_000 {

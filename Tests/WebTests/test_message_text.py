@@ -80,6 +80,7 @@ def test_one_line(run):
     ("text", "is_few"),
     [
         ("🎉", True), ("❤️", True), ("👍🏽 👍", True), ("👩‍💻", True), ("🇦🇹🇮🇹", True), ("🎉🎉🎉", True),
+        ("❤\u200d🔥", True), ("👁\u200d🗨 🎉", True), ("☝🏽", True), ("❤", False), ("☺ 🎉", False), ("👍\ufe0e", False),
         ("🎉🎉🎉🎉", False), ("🎉 yes", False), ("1", False), ("#", False), ("", False), ("text", False),
     ],
 )  # fmt: skip

@@ -2,39 +2,49 @@
 enum EmojiSequence {
     /// The end of the emoji that begins at `start`; nil if none begins there.
     static func end(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
-        guard var end = elementEnd(in: scalars, from: start) else { return nil }
-        // Joined to others, such as a family.
-        while end < scalars.count, scalars[end] == "\u{200D}", let next = elementEnd(in: scalars, from: end + 1) {
-            end = next
+        guard mayBegin(in: scalars, at: start), let first = element(in: scalars, from: start) else { return nil }
+        var end = first.end
+        // Joined to others, such as a family: then each is an emoji, whichever way it is shown alone (ED-16).
+        while end < scalars.count, scalars[end] == "\u{200D}", let next = element(in: scalars, from: end + 1) {
+            end = next.end
         }
-        return end
+        return first.isShown || end > first.end ? end : nil
     }
 
-    private static func elementEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+    /// False of what nearly every text consists of.
+    @inline(__always)
+    private static func mayBegin(in scalars: [Unicode.Scalar], at start: Int) -> Bool {
+        guard start < scalars.count else { return false }
+        let first = scalars[start]
+        return first.isASCII
+            ? (0x23...0x39).contains(first.value) : ScalarTraits(first).contains(.emoji) || isRegionalIndicator(first)
+    }
+
+    /// A part of an emoji, and whether it is one by itself: ❤ alone is shown as text, unless U+FE0F follows.
+    private static func element(in scalars: [Unicode.Scalar], from start: Int) -> (end: Int, isShown: Bool)? {
         guard start < scalars.count else { return nil }
         let first = scalars[start]
-        // Below are the digits, which are emoji in keycaps only, and what nearly every text consists of.
-        if first.isASCII { return keycapEnd(in: scalars, from: start) }
+        // The digits are emoji in keycaps only.
+        if first.isASCII { return keycapEnd(in: scalars, from: start).map { ($0, true) } }
         let traits = ScalarTraits(first)
         guard traits.contains(.emoji) || isRegionalIndicator(first) else { return nil }
         var end = start + 1
         if isRegionalIndicator(first) {
             guard end < scalars.count, isRegionalIndicator(scalars[end]) else { return nil }
-            return end + 1
+            return (end + 1, true)
         }
-        var isEmoji = traits.contains(.emojiPresentation)
+        var isShown = traits.contains(.emojiPresentation)
         if end < scalars.count, ScalarTraits(scalars[end]).contains(.emojiModifier) {
-            isEmoji = true
+            isShown = true
             end += 1
         } else if end < scalars.count, scalars[end] == "\u{FE0F}" {
-            isEmoji = true
+            isShown = true
             end += 1
         } else if end < scalars.count, scalars[end] == "\u{FE0E}" {
             // It is to be shown as text.
             return nil
         }
-        guard isEmoji else { return nil }
-        return tagsEnd(in: scalars, from: end) ?? end
+        return (tagsEnd(in: scalars, from: end) ?? end, isShown)
     }
 
     private static func keycapEnd(in scalars: [Unicode.Scalar], from start: Int) -> Int? {

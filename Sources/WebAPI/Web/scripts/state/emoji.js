@@ -87,9 +87,10 @@ const FLAG = "\\p{Regional_Indicator}{2}";
 const TAGS = "(?:[\\u{e0020}-\\u{e007e}]+\\u{e007f})?";
 const BASE = "(?![\\p{ASCII}\\p{Emoji_Modifier}\\p{Regional_Indicator}])\\p{Emoji}\\ufe0f?";
 const ELEMENT = `(?:${BASE}(?<=\\p{Emoji_Modifier_Base}\\ufe0f?)\\p{Emoji_Modifier}|${BASE})${TAGS}`;
-/** The source of a pattern for one emoji. */
-export const ONE_EMOJI = `(?:${KEYCAP}|${FLAG}|${ELEMENT}(?:\\u200d${ELEMENT})*)`;
-const ONE = new RegExp(`^${ONE_EMOJI}$`, "u");
+const ONE = new RegExp(`^(?:${KEYCAP}|${FLAG}|${ELEMENT}(?:\\u200d${ELEMENT})*)$`, "u");
+const SHOWN = "(?=\\p{Emoji_Presentation}|\\p{Emoji}[\\ufe0f\\p{Emoji_Modifier}])";
+/** The source of a pattern for what a text shows as an emoji, as the server finds it: ❤ alone, without U+FE0F, is text. */
+export const SHOWN_EMOJI = `(?:${KEYCAP}|${FLAG}|${ELEMENT}(?:\\u200d${ELEMENT})+|${SHOWN}${ELEMENT})`;
 
 /** Whether a message may be reacted to with the text. */
 export const isOneEmoji = (text) => ONE.test(text) && new TextEncoder().encode(text).length <= MOST_BYTES;

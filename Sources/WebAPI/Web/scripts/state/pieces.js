@@ -1,6 +1,6 @@
 // A message's text as pieces to show, from the ranges that the server found in it: nothing is parsed here.
 
-import { ONE_EMOJI } from "./emoji.js";
+import { SHOWN_EMOJI } from "./emoji.js";
 
 // What ranges of emphasis and code begin and end with; \x60 is a backtick.
 const MARKERS = {
@@ -82,7 +82,7 @@ export function linkAddress(text) {
     } catch { return undefined; }
 }
 
-const FEW_EMOJI = new RegExp(`^(?:${ONE_EMOJI}\\s*){1,3}$`, "u");
+const FEW_EMOJI = new RegExp(`^(?:${SHOWN_EMOJI}\\s*){1,3}$`, "u");
 
 /** Whether a text is nothing but one to three emoji, which are shown large. */
 export const isFewEmoji = (text) => FEW_EMOJI.test(text.trim());
