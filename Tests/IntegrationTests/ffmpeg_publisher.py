@@ -1,5 +1,5 @@
-"""FFmpeg's WHIP muxer, as PyAV's wheel brings it: publishes a gray picture and a tone in both channels, or in one, in real
-time until it is ended.
+"""FFmpeg's WHIP muxer, as PyAV's wheel brings it: publishes a gray picture and a tone in both channels, in real time
+until it is ended.
 
     python ffmpeg_publisher.py ADDRESS TOKEN [name=value …]
 
@@ -31,18 +31,18 @@ def main(address: str, token: str, options: dict[str, str]) -> None:
         while True:
             now = time.monotonic() - start
             while pictures <= now * FRAMES_PER_SECOND:
-                frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
-                frame.pts, frame.time_base = pictures, fractions.Fraction(1, FRAMES_PER_SECOND)
-                output.mux(video.encode(frame))
+                shown = av.VideoFrame.from_ndarray(picture, format="yuv420p")
+                shown.pts, shown.time_base = pictures, fractions.Fraction(1, FRAMES_PER_SECOND)
+                output.mux(video.encode(shown))
                 pictures += 1
             while samples <= now * RATE:
                 phase = numpy.arange(samples, samples + SAMPLES) * 2 * numpy.pi * PITCH / RATE
                 left = (numpy.sin(phase) * 8000).astype(numpy.int16)
-                frame = av.AudioFrame.from_ndarray(
+                heard = av.AudioFrame.from_ndarray(
                     numpy.stack([left, left], axis=1).reshape(1, -1), format="s16", layout="stereo")
-                frame.sample_rate, frame.pts = RATE, samples
-                frame.time_base = fractions.Fraction(1, RATE)
-                output.mux(audio.encode(frame))
+                heard.sample_rate, heard.pts = RATE, samples
+                heard.time_base = fractions.Fraction(1, RATE)
+                output.mux(audio.encode(heard))
                 samples += SAMPLES
             time.sleep(0.005)
 

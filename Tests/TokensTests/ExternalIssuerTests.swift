@@ -146,18 +146,19 @@ import Tokens
         formatter.timeZone = TimeZone(identifier: "GMT")
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         let values = [
-            "seconds": "500", "date": formatter.string(from: Date(timeIntervalSinceNow: 502)),
+            "seconds": "500", "date": formatter.string(from: Date(timeIntervalSinceNow: 590)),
             "century": "Wed, 01 Jan 2126 00:00:00 GMT",
         ]
         server.fail(retryAfter: values[form])
         let verifier = verifier(url: try await server.start())
         await refused(verifier, try signer.token(.es256, claims()), .unavailable)
         server.serve([try signer.jwk(.es256)])
-        time.advance(seconds: 450)
+        // The clock of the test is another one than that of the date: much of it may have passed.
+        time.advance(seconds: 300)
         await refused(verifier, try signer.token(.es256, claims(sub: "s2")), .unavailable)
         #expect(server.requests == 1)
         // Ten minutes are the most that is waited.
-        time.advance(seconds: form == "century" ? 151 : 60)
+        time.advance(seconds: 301)
         _ = try await verifier.verify(signer.token(.es256, claims(sub: "s3")))
         #expect(server.requests == 2)
         try await server.stop()
