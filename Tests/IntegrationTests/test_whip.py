@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import pathlib
-import subprocess
-import sys
 import uuid
 
 import httpx
 import pytest
 from switchboard_tests.calls import create_group_call, participant
 from switchboard_tests.metrics import value
-from switchboard_tests.reaper import ends_with_tests
 from switchboard_tests.server import HTTP, refused
 from switchboard_tests.waiting import TIMEOUT, until
-from switchboard_tests.whip import FRAGMENT, SDP, WHIPSession
-
-PUBLISHER = pathlib.Path(__file__).with_name("ffmpeg_publisher.py")
+from switchboard_tests.whip import FRAGMENT, SDP, WHIPSession, ffmpeg
 
 
 @pytest.fixture
@@ -64,37 +57,18 @@ def test_publish_by_whip_and_play_by_whep(people):
     asyncio.run(run())
 
 
-@contextlib.contextmanager
-def ffmpeg(person, call: str, directory, **options: str):
-    """FFmpeg publishes into a call, with its muxer's defaults, and with these options of the encoder."""
-    address = f"{person.server.url}/v1/calls/{call}/whip"
-    arguments = [f"{name}={value}" for name, value in options.items()]
-    with (directory / "ffmpeg.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, str(PUBLISHER), address, person.token, *arguments], stdout=log, stderr=log)
-    ends_with_tests(process.pid)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait(TIMEOUT)
-
-
 def test_ffmpeg_publishes(people, tmp_path):
     anna, ben, cleo, _ = people
     call = create_group_call(anna, [ben, cleo])
 
     async def run():
-        with ffmpeg(ben, call, tmp_path, profile="baseline", bf="0") as process:
+        with ffmpeg(ben, call, tmp_path, profile="baseline", bf="0") as goes_on:
             async with WHIPSession(cleo, call, "whep") as player:
-                await until(
-                    "FFmpeg's media",
-                    lambda: process.poll() is not None or participant(call, anna, ben).get("connected"))
-                assert process.poll() is None, (tmp_path / "ffmpeg.log").read_text()[-3000:]
+                await until("FFmpeg's media", lambda: goes_on() and participant(call, anna, ben).get("connected"))
                 await player.open()
 
                 def plays() -> bool:
-                    assert process.poll() is None, (tmp_path / "ffmpeg.log").read_text()[-3000:]
+                    assert goes_on()
                     audio, video = player.received.get("audio"), player.received.get("video")
                     return bool(
                         audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 700) < 15

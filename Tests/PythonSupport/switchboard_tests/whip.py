@@ -1,8 +1,13 @@
-"""A client of WHIP and WHEP."""
+"""Clients of WHIP and WHEP: aiortc, and FFmpeg's muxer."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -11,11 +16,36 @@ from aiortc.mediastreams import MediaStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 
 from switchboard_tests.gateway import Gray, ReceivedMedia, Tone
+from switchboard_tests.reaper import ends_with_tests
 from switchboard_tests.server import User
 from switchboard_tests.waiting import TIMEOUT
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
+PUBLISHER = pathlib.Path(__file__).with_name("ffmpeg_publisher.py")
+
+
+@contextlib.contextmanager
+def ffmpeg(person: User, call: str, directory: pathlib.Path, **options: str) -> Iterator[Callable[[], bool]]:
+    """FFmpeg publishes into a call with its muxer's defaults, and these options of the encoder. What is answered fails
+    with its log once it has ended."""
+    address = f"{person.server.url}/v1/calls/{call}/whip"
+    arguments = [f"{name}={value}" for name, value in options.items()]
+    path = directory / "ffmpeg.log"
+    with path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(PUBLISHER), address, person.token, *arguments], stdout=log, stderr=log)
+    ends_with_tests(process.pid)
+
+    def goes_on() -> bool:
+        assert process.poll() is None, path.read_text()[-3000:]
+        return True
+
+    try:
+        yield goes_on
+    finally:
+        process.kill()
+        process.wait(TIMEOUT)
 
 
 class WHIPSession:
