@@ -14,10 +14,14 @@ from collections.abc import Callable
 
 import pytest
 from switchboard_tests.chat.clock import Clock
+from switchboard_tests.chat.device import Device
 from switchboard_tests.chat.faults import KINDS, data_on_a_small_disk
 from switchboard_tests.chat.history import Held, History, Reader, Sent, check
 from switchboard_tests.chat.run import SETTINGS, Run
+from switchboard_tests.conversations import befriend, group
+from switchboard_tests.endpoint import client_id
 from switchboard_tests.seeds import seed
+from switchboard_tests.waiting import until
 
 # Every kind of fault once, and the server is killed three times.
 FAULTS = int(os.environ.get("DEV_SWITCHBOARD_FAULTS", str(len(KINDS) + 2)))
@@ -44,6 +48,45 @@ def test_nothing_is_lost_doubled_or_reordered(make_server):
         finally:
             if server.process is not None:
                 server.kill()
+
+
+def test_a_device_that_was_away_hears_of_changes_after_what_was_sent_before_them(server):
+    """What it missed comes in frames of 256 KiB, in the order of the last changes."""
+    ann, ben = server.users(2)
+    befriend(ann, ben)
+    conversation = group(ann, [ben])
+
+    async def run() -> None:
+        writer, away = (Device(server, user, user.id, [conversation]) for user in (ann, ben))
+        writer.start()
+        away.start()
+        held = away.held[conversation]
+        await writer.ask("messages.send", conversation=conversation, clientID=client_id(), text="first")
+        await until("the first message", lambda: held.last > 0)
+        away.is_closing = True
+        await away.close()
+        assert away.supervisor is not None
+        await away.supervisor
+        messages = []
+        for _ in range(60):
+            sent = await writer.ask(
+                "messages.send", conversation=conversation, clientID=client_id(), text="x" * 18_000)
+            messages.append(sent["message"])
+        deleted, edited = messages[20]["number"], messages[21]["number"]
+        await writer.ask("messages.delete", conversation=conversation, number=deleted, **{"for": "all"})
+        await writer.ask(
+            "messages.edit", conversation=conversation, number=edited, text="another",
+            textVersion=messages[21]["textVersion"],
+        )  # fmt: skip
+        away.is_closing = False
+        away.start()
+        await until("the last change", lambda: edited in held.messages)
+        assert "deletedAt" in held.messages[deleted] and held.last == messages[-1]["number"]
+        assert held.violations == [] and held.missing == set() and away.violations == []
+        for one in (writer, away):
+            await one.stop()
+
+    asyncio.run(run())
 
 
 # The check itself: it finds what is wrong with a history that is right but for one thing.

@@ -68,8 +68,9 @@ class Held:
                 self.last = number
             elif number in self.missing:
                 self.missing.discard(number)
-                # A changed message comes with its last change.
-                if message["version"] == message["textVersion"] and "editedAt" not in message:
+                # A changed message comes with its last change, in a later frame than those that were sent meanwhile.
+                is_new = message["version"] == message["textVersion"]
+                if is_new and "editedAt" not in message and "deletedAt" not in message:
                     self.violations.append(f"{number} came after {self.last}")
             self.messages[number] = message
 
