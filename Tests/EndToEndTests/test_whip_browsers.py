@@ -113,7 +113,7 @@ def statistics(browser: Browser) -> dict:
     return browser.driver.execute_async_script(STATISTICS)
 
 
-def test_chromium_sees_and_hears_ffmpeg(chromium, api, tmp_path):
+def test_chromium_plays_ffmpeg(chromium, api, tmp_path):
     anna, ben, cleo = api.users(3)
     call = create_group_call(anna, [ben, cleo])
     with ffmpeg(ben, call, tmp_path, profile="baseline", bf="0") as goes_on:

@@ -50,7 +50,7 @@ def test_nothing_is_lost_doubled_or_reordered(make_server):
                 server.kill()
 
 
-def test_a_device_that_was_away_hears_of_changes_after_what_was_sent_before_them(server):
+def test_a_device_that_was_away_receives_changes_after_what_was_sent_before_them(server):
     """What it missed comes in frames of 256 KiB, in the order of the last changes."""
     ann, ben = server.users(2)
     befriend(ann, ben)

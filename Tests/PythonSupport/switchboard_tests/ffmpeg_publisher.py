@@ -31,18 +31,18 @@ def main(address: str, token: str, options: dict[str, str]) -> None:
         while True:
             now = time.monotonic() - start
             while pictures <= now * FRAMES_PER_SECOND:
-                shown = av.VideoFrame.from_ndarray(picture, format="yuv420p")
-                shown.pts, shown.time_base = pictures, fractions.Fraction(1, FRAMES_PER_SECOND)
-                output.mux(video.encode(shown))
+                frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
+                frame.pts, frame.time_base = pictures, fractions.Fraction(1, FRAMES_PER_SECOND)
+                output.mux(video.encode(frame))
                 pictures += 1
             while samples <= now * RATE:
                 phase = numpy.arange(samples, samples + SAMPLES) * 2 * numpy.pi * PITCH / RATE
                 left = (numpy.sin(phase) * 8000).astype(numpy.int16)
-                heard = av.AudioFrame.from_ndarray(
+                sound = av.AudioFrame.from_ndarray(
                     numpy.stack([left, left], axis=1).reshape(1, -1), format="s16", layout="stereo")
-                heard.sample_rate, heard.pts = RATE, samples
-                heard.time_base = fractions.Fraction(1, RATE)
-                output.mux(audio.encode(heard))
+                sound.sample_rate, sound.pts = RATE, samples
+                sound.time_base = fractions.Fraction(1, RATE)
+                output.mux(audio.encode(sound))
                 samples += SAMPLES
             time.sleep(0.005)
 
