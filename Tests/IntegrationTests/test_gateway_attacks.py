@@ -261,17 +261,29 @@ def offers(fingerprint: str) -> dict[str, str]:
         "repeated mids": legs.description([one(), one()]),
         "no fingerprint": good.replace("a=fingerprint", "a=footprint"),
         "bad fingerprint": good.replace(fingerprint, "AA:BB"),
-        "no bundle": good.replace("a=group:BUNDLE 0\r\n", ""),
+        "no bundle": legs.description([one(), one("1")]).replace("a=group:BUNDLE 0 1\r\n", ""),
         "no mux": good.replace("a=rtcp-mux\r\n", ""),
         "no password": good.replace("a=ice-pwd", "a=ice-pw"),
-        "passive": good.replace("actpass", "passive"),
+        "holdconn": good.replace("actpass", "holdconn"),
         "bad payload type": good.replace("111", "99999"),
         "no codec": good.replace("opus", "opium"),
-        "candidate of nothing": legs.description([one("0", "a=candidate:")]),
-        "candidate with a port too many": legs.description(
-            [one("0", "a=candidate:1 1 udp 1 127.0.0.1 70000 typ host")]
-        ),
     }
+
+
+# Of these an answer needs nothing.
+NEEDLESS = [
+    "a=candidate:", "a=candidate:1 1 udp 1 127.0.0.1 70000 typ host",
+    "a=candidate:1 1 udp 4294967296 127.0.0.1 9 typ host x", "a=fmtp:106 ", "a=rtcp-fb:106", "b=AS:undefined",
+    "a=ssrc:-1190912345 cname:c", "a=msid:",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NEEDLESS)
+def test_a_line_that_no_answer_needs_refuses_no_offer(people, call, identity, line):
+    section = legs.section("0", "sendonly", identity.fingerprint, line)
+    response = people[0].post(f"/v1/calls/{call}/leg", {"offer": {"sdp": legs.description([section])}})
+    assert response.status_code == 200, response.text
+    assert "m=audio 0" not in response.json()["answer"]["sdp"]
 
 
 @pytest.mark.parametrize("name", list(offers("AA")))
