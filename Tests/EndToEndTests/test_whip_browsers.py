@@ -132,14 +132,6 @@ def test_chromium_publishes_three_layers(chromium, api):
     async def run() -> None:
         async with WHIPSession(cleo, call, "whep") as player:
             await player.open()
-
-            def plays() -> bool:
-                audio, video = player.received.get("audio"), player.received.get("video")
-                return bool(
-                    audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - 700) < 15
-                    and abs(video.brightness - 140) < 20
-                )
-
-            await until("Chromium's tone and picture", plays)
+            await until("Chromium's tone and picture", lambda: player.plays(tolerance=20))
 
     asyncio.run(run())

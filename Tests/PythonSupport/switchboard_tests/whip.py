@@ -15,6 +15,7 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamTrack
 from aiortc.rtcconfiguration import RTCBundlePolicy
 
+from switchboard_tests.ffmpeg_publisher import BRIGHTNESS, PITCH
 from switchboard_tests.gateway import Gray, ReceivedMedia, Tone
 from switchboard_tests.reaper import ends_with_tests
 from switchboard_tests.server import User
@@ -71,10 +72,20 @@ class WHIPSession:
 
         self.listeners.append(asyncio.ensure_future(listen()))
 
+    def plays(self, tolerance: float = 12) -> bool:
+        """Whether it plays a tone and a picture like those that it would publish.
+
+        `tolerance` is of the brightness, of 255."""
+        audio, video = self.received.get("audio"), self.received.get("video")
+        return bool(
+            audio and video and audio.frames > 5 and video.frames > 2 and abs(audio.pitch - PITCH) < 15
+            and abs(video.brightness - BRIGHTNESS) < tolerance
+        )  # fmt: skip
+
     async def offer(self) -> str:
         if self.kind == "whip":
-            self.connection.addTransceiver(Tone(700), "sendonly")
-            self.connection.addTransceiver(Gray(140), "sendonly")
+            self.connection.addTransceiver(Tone(PITCH), "sendonly")
+            self.connection.addTransceiver(Gray(BRIGHTNESS), "sendonly")
         else:
             self.connection.addTransceiver("audio", "recvonly")
             self.connection.addTransceiver("video", "recvonly")
