@@ -130,7 +130,7 @@ enum EncoderOffers {
         """
 
     /// FFmpeg 8.1, the muxer `whip`, of a picture of 320 by 240 in `-profile:v baseline`. It has no candidates and no
-    /// feedback but NACK, and sends `a=setup:passive`: `actpass` stands for it here, where codecs and lines are tested.
+    /// feedback but NACK, and waits for the handshake.
     static let ffmpeg8 = """
         v=0
         o=FFmpeg 4489045141692799359 2 IN IP4 127.0.0.1
@@ -144,7 +144,7 @@ enum EncoderOffers {
         a=ice-ufrag:5a3f09c1
         a=ice-pwd:0f6c2a919d3b71e4c85a07fe2b64d813
         a=fingerprint:sha-256 \(digest)
-        a=setup:actpass
+        a=setup:passive
         a=mid:0
         a=sendonly
         a=msid:FFmpeg audio
@@ -157,7 +157,7 @@ enum EncoderOffers {
         a=ice-ufrag:5a3f09c1
         a=ice-pwd:0f6c2a919d3b71e4c85a07fe2b64d813
         a=fingerprint:sha-256 \(digest)
-        a=setup:actpass
+        a=setup:passive
         a=mid:1
         a=sendonly
         a=msid:FFmpeg video
