@@ -6,7 +6,8 @@ package import Wire
 
 /// The configuration of the media gateway.
 package struct GatewayConfiguration: Sendable {
-    /// Addresses to listen on; empty means all addresses of this machine, and a wildcard means all of its family.
+    /// Addresses to listen on; empty means all addresses of this machine, and a wildcard means all of its family, both
+    /// without loopback (`localAddresses`).
     package var listen: [IPAddress] = []
     /// The first worker's port; each further one has the next. 0 lets the kernel choose, for tests.
     package var port: UInt16 = 3480

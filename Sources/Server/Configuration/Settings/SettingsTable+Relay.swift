@@ -9,7 +9,8 @@ extension SettingsTable {
         let port = Setting<Int>("relay.port", default: 3478, in: SettingsTable.ports, "Port of STUN and TURN.")
         let listen = Setting<[String]>(
             "relay.listen", default: [],
-            "Addresses that the relay listens on; empty: every address of the machine.")
+            "Addresses that relay and media gateway listen on; empty: every address of the machine, of which the gateway "
+                + "leaves out loopback.")
         let tlsPorts = Setting<[Int]>(
             "relay.tlsPorts", default: [5349], in: SettingsTable.ports,
             "Ports of TURN over TLS and DTLS, opened when there is a certificate. relay.port speaks both, too."
