@@ -249,7 +249,7 @@ let package = Package(
             swiftSettings: strict),
 
         tests("WireTests", ["Wire"]),
-        tests("DatagramIOTests", ["DatagramIO", "CLinux"]),
+        tests("DatagramIOTests", ["DatagramIO", "CLinux", "Wire"]),
         tests("OpenSSLCryptoTests", ["TestSupport", "OpenSSLCrypto", "DTLS", "Wire"]),
         tests("SecureMediaTests", ["TestSupport", "SecureMedia", "RTP", "Wire", "OpenSSLCrypto", "CSRTP"]),
         tests("DTLSTests", ["TestSupport", "DTLS", "Wire", "OpenSSLCrypto"]),

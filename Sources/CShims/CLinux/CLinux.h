@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <linux/errqueue.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -213,6 +214,43 @@ static inline int clinux_receive_error(int socket, struct clinux_error *error) {
         return 1;
     }
     return 0;
+}
+// A socket of the kernel's network configuration (rtnetlink(7)), bound to groups of notifications, which are read without
+// waiting; with none, the replies to requests are waited for.
+static inline int clinux_netlink(unsigned int groups) {
+    int opened = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | (groups ? SOCK_NONBLOCK : 0), NETLINK_ROUTE);
+    if (opened < 0) return -1;
+    struct sockaddr_nl name = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    struct timeval limit = {.tv_sec = 1};
+    if (bind(opened, (struct sockaddr *)&name, sizeof name) == 0 &&
+        setsockopt(opened, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0)
+        return opened;
+    close(opened);
+    return -1;
+}
+// Requests all entries of a kind: RTM_GETLINK or RTM_GETADDR.
+static inline int clinux_netlink_dump(int socket, unsigned short type) {
+    struct {
+        struct nlmsghdr header;
+        struct rtgenmsg body;
+    } request = {.header = {.nlmsg_len = NLMSG_LENGTH(sizeof request.body), .nlmsg_type = type,
+                            .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+                 .body = {.rtgen_family = AF_UNSPEC}};
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    return sendto(socket, &request, request.header.nlmsg_len, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0 ? -1 : 0;
+}
+// The bytes of the next messages, 0 for some that are not the kernel's; -1 for an error, also when they did not fit.
+static inline long clinux_netlink_receive(int socket, void *target, unsigned long size) {
+    struct sockaddr_nl name = {0};
+    struct iovec part = {.iov_base = target, .iov_len = size};
+    struct msghdr message = {.msg_name = &name, .msg_namelen = sizeof name, .msg_iov = &part, .msg_iovlen = 1};
+    long count = recvmsg(socket, &message, 0);
+    if (count < 0) return -1;
+    if (message.msg_flags & MSG_TRUNC) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    return name.nl_pid == 0 ? count : 0;
 }
 static inline int clinux_raise_descriptor_limit(unsigned long *limit) {
     struct rlimit current;
