@@ -141,8 +141,6 @@ struct Permission {
 
     /// As the peer's packets arrive: own external addresses are replaced by local ones.
     let peer: IPAddress
-    /// One of the server's own addresses, where each port is checked.
-    let isOwn: Bool
     var expiry: Instant
 }
 
@@ -155,7 +153,8 @@ struct Channel {
 
     let peer: TransportAddress
     let number: UInt16
-    let isOwn: Bool
+    /// On one of the server's own addresses, where the port is checked with each packet.
+    var isOwn: Bool
     var expiry: Instant
     var permissionExpiry: Instant
 }

@@ -140,7 +140,7 @@ extension TURNEngine {
         if let index = allocations[slot].permissions.firstIndex(where: { $0.peer == address }) {
             allocations[slot].permissions[index].expiry = expiry
         } else {
-            allocations[slot].permissions.append(Permission(peer: address, isOwn: peer.isOwn, expiry: expiry))
+            allocations[slot].permissions.append(Permission(peer: address, expiry: expiry))
         }
         for index in allocations[slot].channels.indices
         where allocations[slot].channels[index].peer.address == address {

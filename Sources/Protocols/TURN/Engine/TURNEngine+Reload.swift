@@ -16,7 +16,14 @@ extension TURNEngine {
         for slot in 0..<allocations.count where allocations[slot].isOpen {
             let only = allocations[slot].reachesGatewayOnly
             allocations[slot].permissions.removeAll { !policy.allowsSome($0.peer, gatewayOnly: only) }
-            allocations[slot].channels.removeAll { policy.verdict(on: $0.peer, gatewayOnly: only) == .forbidden }
+            allocations[slot].channels = allocations[slot].channels.compactMap { channel in
+                guard case .allowed(_, let isOwn) = policy.verdict(on: channel.peer, gatewayOnly: only) else {
+                    return nil
+                }
+                var channel = channel
+                channel.isOwn = isOwn
+                return channel
+            }
         }
         closeConnections(into: &outbox) { policy.verdict(on: $0.peer) == .forbidden }
     }
