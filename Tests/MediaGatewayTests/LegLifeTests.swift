@@ -93,6 +93,7 @@ struct LegLifeTests {
         #expect(harness.ends(of: "ann").isEmpty && harness.stats.connectedLegs == 0 && harness.stats.flows == 1)
         harness.pass(seconds: 2, checking: [ann])
         #expect(harness.ends(of: "ann") == [.handshakeFailed])
+        #expect(harness.handshakeFailures == ["ann: not complete after 30 s"])
         #expect(harness.isEmpty)
     }
 

@@ -50,6 +50,13 @@ final class MediaGatewayHarness {
         }
     }
 
+    /// Why handshakes failed, after the participant's name.
+    var handshakeFailures: [String] {
+        events.compactMap {
+            if case .handshakeFailed(let key, let reason) = $0 { "\(key.participant): \(reason)" } else { nil }
+        }
+    }
+
     func aliveCount(of participant: String) -> Int {
         events.count { if case .alive(let key) = $0 { key.participant == participant } else { false } }
     }

@@ -76,12 +76,16 @@ extension GatewayWorker {
         case .established(let material): connect(leg, material)
         case .closed: end(leg, .closed)
         case .failed(.wrongCertificate): end(leg, .wrongCertificate)
-        case .failed:
-            if let reason = leg.handshake.failureReason {
-                shared.notify(.handshakeFailed(leg.key, reason), of: leg.number)
-            }
-            end(leg, .handshakeFailed)
+        case .failed: endHandshake(leg)
         }
+    }
+
+    /// Ends a leg whose handshake failed, with OpenSSL's reason or the one given.
+    mutating func endHandshake(_ leg: LegTransport, _ reason: String? = nil) {
+        if let reason = leg.handshake.failureReason ?? reason {
+            shared.notify(.handshakeFailed(leg.key, reason), of: leg.number)
+        }
+        end(leg, .handshakeFailed)
     }
 
     /// Sends the datagrams that DTLS wrote.
@@ -99,7 +103,7 @@ extension GatewayWorker {
     mutating func retransmit(_ leg: LegTransport) {
         let continues = leg.handshake.retransmit()
         sendHandshake(leg, to: leg.agent.selected ?? leg.agent.validFlows.last)
-        if continues { schedule(leg) } else { end(leg, .handshakeFailed) }
+        if continues { schedule(leg) } else { endHandshake(leg, "no response to the last flight") }
     }
 
     /// Removes a flow that no longer belongs to a leg, and closes its connection.

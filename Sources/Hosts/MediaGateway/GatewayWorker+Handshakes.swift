@@ -79,7 +79,7 @@ extension GatewayWorker {
         let start = SystemClock.threadNanoseconds()
         let isConnecting = leg.handshake.connect()
         sendHandshake(leg, to: leg.agent.selected)
-        if isConnecting { schedule(leg) } else { end(leg, .handshakeFailed) }
+        if isConnecting { schedule(leg) } else { endHandshake(leg) }
         handshakeBudget.spend(SystemClock.threadNanoseconds() &- start)
     }
 

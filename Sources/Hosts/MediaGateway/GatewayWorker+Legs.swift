@@ -115,7 +115,7 @@ extension GatewayWorker {
         if case .connecting(let connecting) = leg.stage, connecting.deadline <= now, connecting.waiting.isEmpty,
             !connecting.mustConnect, leg.agent.deadline.map({ $0 > now }) ?? true
         {
-            end(leg, .handshakeFailed)
+            endHandshake(leg, "not complete after \(ConnectingLeg.handshakeSeconds) s")
             return
         }
         var removed: [Flow] = []

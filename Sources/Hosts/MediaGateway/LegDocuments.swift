@@ -101,7 +101,7 @@ package enum GatewayEvent: Sendable {
     case outdated(LegKey)
     /// Something was received from the client; at most once in five seconds.
     case alive(LegKey)
-    /// Why DTLS failed, in OpenSSL's words; the end follows.
+    /// Why DTLS failed, in OpenSSL's words where it was an error; the end follows.
     case handshakeFailed(LegKey, String)
     case ended(LegKey, LegEnd)
 }
