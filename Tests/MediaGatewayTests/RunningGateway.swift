@@ -1,11 +1,13 @@
+import DatagramIO
 import Gateway
 import ICE
-import MediaGateway
 import OpenSSLCrypto
 import SDP
 import TestSupport
 import Testing
 import Wire
+
+@testable import MediaGateway
 
 /// The gateway as the server runs it, on the loopback device. Its clock goes on only while the test waits and looks:
 /// what legs may take to connect, and to be checked again, does not run out when a busy machine leaves the test no
@@ -18,14 +20,17 @@ final class RunningGateway: Sendable {
     private let events = Shared<[GatewayEvent]>([])
     private let clock = ManualClock(Instant(nanoseconds: 1_000_000_000_000))
 
-    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+    /// - Parameter addresses: those of the machine, if it is to follow them.
+    init(on addresses: LocalAddresses? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = GatewayConfiguration()
-        configuration.listen = [IPAddress(ipv4: 0x7F00_0001)]
+        configuration.listen = addresses == nil ? [IPAddress(ipv4: 0x7F00_0001)] : []
         configuration.port = 0
         configuration.workers = 1
         change(&configuration)
         let (events, clock) = (events, clock)
-        server = try GatewayServer.start(configuration, clock: { clock.now }) { event in
+        server = try GatewayServer.start(
+            configuration, on: addresses ?? LocalAddresses(all: [], preferred: []), clock: { clock.now }
+        ) { event in
             events.update { $0.append(event) }
         }
         address = try #require(server.addresses.first)
@@ -54,9 +59,12 @@ final class RunningGateway: Sendable {
     }
 
     func waitUntilEmpty() async throws {
+        // Not what was published before there was anything.
+        let published = server.workers.map(\.mailbox.publicationCount)
         try await wait("nothing to be left") {
             let held = self.server.stats
-            return held.legs == 0 && held.connectedLegs == 0 && held.flows == 0 && held.ufrags == 0
+            return zip(server.workers, published).allSatisfy { $0.mailbox.publicationCount > $1 } && held.legs == 0
+                && held.connectedLegs == 0 && held.flows == 0 && held.ufrags == 0
                 && held.calls == 0 && held.tracks == 0
         }
     }

@@ -1,3 +1,4 @@
+import DatagramIO
 import Relay
 import Testing
 import Wire
@@ -8,9 +9,10 @@ final class RunningRelay {
     let server: RelayServer
     let address: TransportAddress
 
-    init(_ change: (inout RelayConfiguration) -> Void = { _ in }) throws {
+    /// - Parameter addresses: those of the machine, if it is to follow them.
+    init(on addresses: LocalAddresses? = nil, _ change: (inout RelayConfiguration) -> Void = { _ in }) throws {
         var configuration = RelayConfiguration()
-        configuration.listen = [Self.loopback]
+        configuration.listen = addresses == nil ? [Self.loopback] : []
         configuration.port = 0
         configuration.users = ["alice": "wonderland", "bob": "builder"]
         configuration.secrets = ["a secret of the tests"]
@@ -18,7 +20,7 @@ final class RunningRelay {
         configuration.workers = 2
         change(&configuration)
         server = try RelayServer(configuration: configuration)
-        try server.start()
+        try server.start(on: addresses ?? LocalAddresses(all: [], preferred: []))
         address = try #require(server.addresses.first)
     }
 

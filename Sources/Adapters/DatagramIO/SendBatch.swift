@@ -290,6 +290,12 @@ package struct SendBatch: ~Copyable {
         unsent.reduce(0) { $0 &+ $1.byteCount }
     }
 
+    /// Drops what waits for a socket that is being closed: another one may get its descriptor.
+    package mutating func forget(_ socket: Int32) {
+        for queue in unsent where queue.socket == socket { dropped &+= UInt64(queue.count) }
+        unsent.removeAll { $0.socket == socket }
+    }
+
     package func hasUnsent(for socket: Int32) -> Bool {
         unsent.contains { $0.socket == socket && !$0.isEmpty }
     }

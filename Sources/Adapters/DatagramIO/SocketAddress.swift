@@ -63,32 +63,3 @@ func read(_ source: UnsafePointer<sockaddr_in6>) -> TransportAddress? {
         nil
     }
 }
-
-/// The addresses of this machine's interfaces that are up, without IPv6 link-local ones, which need a scope.
-package enum InterfaceAddresses {
-    package static func all() -> [IPAddress] {
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
-        defer { freeifaddrs(list) }
-        var addresses: [IPAddress] = []
-        var next = list
-        while let entry = next {
-            next = entry.pointee.ifa_next
-            guard entry.pointee.ifa_flags & UInt32(IFF_UP) != 0, let raw = entry.pointee.ifa_addr else {
-                continue
-            }
-            let family = Int32(raw.pointee.sa_family)
-            guard family == AF_INET || family == AF_INET6 else { continue }
-            var storage = sockaddr_in6()
-            withUnsafeMutableBytes(of: &storage) { target in
-                let count = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-                target.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: count))
-            }
-            guard let address = read(&storage)?.address, !address.isLinkLocalIPv6, !addresses.contains(address) else {
-                continue
-            }
-            addresses.append(address)
-        }
-        return addresses
-    }
-}

@@ -33,6 +33,8 @@ final class UnsentDatagrams {
     }
 
     var isEmpty: Bool { begin == datagrams.count }
+    /// Datagrams that wait.
+    var count: Int { datagrams[begin...].count { $0.bytes != nil } }
 
     /// Appends a copy. Returns how many datagrams were dropped for it.
     func append(

@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <linux/errqueue.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

@@ -47,16 +47,19 @@ package struct GatewayConfiguration: Sendable {
 /// Why the gateway cannot start; the text names the setting and what to do.
 package struct GatewayError: Error, Hashable, CustomStringConvertible {
     package let description: String
+    /// Whether the machine does not have the address.
+    let isAddressUnknown: Bool
 
-    init(_ description: String) {
+    init(_ description: String, isAddressUnknown: Bool = false) {
         self.description = description
+        self.isAddressUnknown = isAddressUnknown
     }
 
     init(_ failure: DatagramSocket.Failure, _ address: TransportAddress, _ transport: String) {
         if failure.isPortTaken {
             self.init("gateway.port: \(transport) \(address) is taken by another program; choose another port")
         } else if failure.isAddressUnknown {
-            self.init("relay.listen: this machine has no address \(address.address)")
+            self.init("relay.listen: this machine has no address \(address.address)", isAddressUnknown: true)
         } else {
             self.init("gateway.port: cannot listen on \(transport) \(address): \(failure.description)")
         }

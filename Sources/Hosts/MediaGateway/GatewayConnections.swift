@@ -71,7 +71,8 @@ struct GatewayConnections {
     /// How long a connection may be pending without a valid check.
     static let pendingTimeoutSeconds: UInt32 = 10
 
-    let listeners: [StreamListenerOwner]
+    /// Nil where one was closed.
+    private(set) var listeners: [StreamListenerOwner?]
     private var admissions: AdmissionTable
     private(set) var byNumber: [UInt32: GatewayConnection] = [:]
     private var byFlow: [Flow: GatewayConnection] = [:]
@@ -89,6 +90,16 @@ struct GatewayConnections {
     }
 
     var count: Int { byNumber.count }
+
+    /// Returns its index, the lowest that is free.
+    mutating func add(_ listener: StreamListenerOwner) -> Int {
+        let index = listeners.firstIndex { $0 == nil } ?? listeners.count
+        if index == listeners.count { listeners.append(nil) }
+        listeners[index] = listener
+        return index
+    }
+
+    mutating func removeListener(at index: Int) { listeners[index] = nil }
 
     subscript(flow: Flow) -> GatewayConnection? { byFlow[flow] }
 

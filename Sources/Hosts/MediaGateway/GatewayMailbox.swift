@@ -3,6 +3,7 @@ package import Gateway
 package import ICE
 package import SDP
 import Synchronization
+package import Wire
 
 /// What a worker needs to open a leg.
 package struct LegOpening: Sendable {
@@ -36,6 +37,8 @@ package enum GatewayCommand: Sendable {
     /// Starts or stops tapping the call's audio.
     case tap(call: String, isOn: Bool)
     case close(number: UInt64, LegEnd)
+    /// The addresses of the machine have changed.
+    case listen(opened: [AddressSockets], closed: Set<IPAddress>)
     case stop
 
     /// Replies that the command will not be executed.
@@ -43,7 +46,7 @@ package enum GatewayCommand: Sendable {
         switch self {
         case .open(_, let reply), .renegotiate(_, _, _, _, let reply): reply(nil)
         case .setPreferences(_, _, let reply): reply(nil)
-        case .tap, .close, .stop: break
+        case .tap, .close, .listen, .stop: break
         }
     }
 }
@@ -58,7 +61,7 @@ package final class GatewayMailbox: Sendable {
     let wake: WakeSignal
     package let tap = AudioTap()
     private let state = Mutex(State())
-    private let published = Mutex(GatewayStats())
+    private let published = Mutex((stats: GatewayStats(), count: 0))
 
     package init?() {
         guard let wake = WakeSignal() else { return nil }
@@ -93,8 +96,10 @@ package final class GatewayMailbox: Sendable {
 
     /// Called by the worker a few times a second, never per packet.
     func publish(_ stats: GatewayStats) {
-        published.withLock { $0 = stats }
+        published.withLock { $0 = (stats, $0.count + 1) }
     }
 
-    package var stats: GatewayStats { published.withLock { $0 } }
+    package var stats: GatewayStats { published.withLock { $0.stats } }
+    /// How often they were published.
+    var publicationCount: Int { published.withLock { $0.count } }
 }

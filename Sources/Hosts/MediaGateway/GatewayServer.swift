@@ -1,4 +1,4 @@
-import DatagramIO
+package import DatagramIO
 package import Gateway
 import ICE
 import OpenSSLCrypto
@@ -22,6 +22,7 @@ package final class GatewayServer: Sendable {
     }
 
     private let configuration: GatewayConfiguration
+    private let listening: Mutex<GatewayListening>
     let workers: [GatewayWorkerHandle]
     private let threads: [WorkerThread]
     private let fingerprint: FingerprintAttribute
@@ -32,14 +33,14 @@ package final class GatewayServer: Sendable {
 
     /// Binds every address and starts the workers. Nothing is left open when it throws. All deadlines use `clock`,
     /// which a test may control.
+    ///
+    /// - Parameter addresses: those of the machine.
     package static func start(
-        _ configuration: GatewayConfiguration, clock: @escaping @Sendable () -> Instant = SystemClock.now,
+        _ configuration: GatewayConfiguration, on addresses: LocalAddresses = .current(),
+        clock: @escaping @Sendable () -> Instant = SystemClock.now,
         events: @escaping @Sendable (GatewayEvent) -> Void
     ) throws(GatewayError) -> GatewayServer {
-        let local = configuration.localAddresses(InterfaceAddresses.all())
-        guard !local.isEmpty else {
-            throw GatewayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
-        }
+        let listening = try GatewayListening(configuration, on: addresses)
         guard let identity = MediaIdentity.make(), let fingerprint = identity.fingerprint(),
             let contexts = MediaContexts.make(identity, profiles: configuration.profiles)
         else { throw GatewayError("OpenSSL cannot make a certificate: it has no memory or no random numbers") }
@@ -48,7 +49,8 @@ package final class GatewayServer: Sendable {
         var threads: [WorkerThread] = []
         do {
             for index in 0..<configuration.workerCount {
-                let (worker, thread) = try startWorker(index, local, configuration, clock, shared)
+                let (worker, thread) = try startWorker(
+                    index, listening.sockets(of: index), configuration, clock, shared)
                 workers.append(worker)
                 threads.append(thread)
             }
@@ -57,33 +59,24 @@ package final class GatewayServer: Sendable {
             for thread in threads { thread.join() }
             throw error
         }
-        return GatewayServer(configuration, workers, threads, fingerprint, shared)
+        return GatewayServer(configuration, listening, workers, threads, fingerprint, shared)
     }
 
     private static func startWorker(
-        _ index: Int, _ local: [IPAddress], _ configuration: GatewayConfiguration,
+        _ index: Int, _ sockets: [AddressSockets], _ configuration: GatewayConfiguration,
         _ clock: @escaping @Sendable () -> Instant, _ shared: GatewayShared
     ) throws(GatewayError) -> (GatewayWorkerHandle, WorkerThread) {
-        guard configuration.port == 0 || Int(configuration.port) + index <= 65_535 else {
-            throw GatewayError("gateway.port: there is no port for worker \(index + 1) after \(configuration.port)")
-        }
-        var sockets: [DatagramSocketOwner] = []
-        var listenerSockets: [StreamListenerOwner] = []
-        for address in local {
-            let port = configuration.port == 0 ? 0 : configuration.port + UInt16(truncatingIfNeeded: index)
-            sockets.append(try DatagramSocketOwner(TransportAddress(address, port: port)))
-            listenerSockets.append(try StreamListenerOwner(TransportAddress(address, port: port)))
-        }
         let limitError = GatewayError("no more threads or descriptors: raise the limits of the system (ulimit -n, -u)")
         guard let mailbox = GatewayMailbox() else { throw limitError }
-        let (owners, listeners, connections) = (sockets, listenerSockets, configuration.workerConnections)
+        let connections = configuration.workerConnections
+        // Not captured by the thread, which would keep them open when their address is gone.
+        _ = mailbox.post(.listen(opened: sockets, closed: []))
         guard
             let thread = WorkerThread.start(
                 "gateway-\(index)",
                 {
                     guard
-                        var worker = GatewayWorker.make(
-                            owners, listeners, shared, mailbox, at: clock(), connections: connections)
+                        var worker = GatewayWorker.make([], [], shared, mailbox, at: clock(), connections: connections)
                     else {
                         for command in mailbox.close() { command.reject() }
                         return
@@ -91,18 +84,12 @@ package final class GatewayServer: Sendable {
                     worker.run(clock)
                 })
         else { throw limitError }
-        let candidates = HostCandidate.all(
-            udp: owners.map(\.address), tcp: listeners.map(\.address), external: configuration.externals(local))
-        let handle = GatewayWorkerHandle(
-            mailbox: mailbox, sendBuffer: owners.map(\.sendBuffer).min() ?? 0,
-            addresses: owners.map(\.address) + listeners.map(\.address),
-            candidates: candidates.map(Candidate.init))
-        return (handle, thread)
+        return (GatewayWorkerHandle(mailbox: mailbox), thread)
     }
 
     private init(
-        _ configuration: GatewayConfiguration, _ workers: [GatewayWorkerHandle], _ threads: [WorkerThread],
-        _ fingerprint: CertificateFingerprint, _ shared: GatewayShared
+        _ configuration: GatewayConfiguration, _ listening: GatewayListening, _ workers: [GatewayWorkerHandle],
+        _ threads: [WorkerThread], _ fingerprint: CertificateFingerprint, _ shared: GatewayShared
     ) {
         self.configuration = configuration
         self.workers = workers
@@ -110,7 +97,8 @@ package final class GatewayServer: Sendable {
         self.fingerprint = FingerprintAttribute(
             algorithm: fingerprint.function.name, digest: fingerprint.bytes)
         self.shared = shared
-        warning = Self.warning(ofSendBuffer: workers.map(\.sendBuffer).min() ?? 0)
+        warning = Self.warning(ofSendBuffer: listening.sendBuffer)
+        self.listening = Mutex(listening)
         state = Mutex(State(load: Array(repeating: 0, count: workers.count)))
         shared.ended.withLock { $0.call = { [weak self] key, number in self?.removeRecord(key, number) } }
     }
@@ -128,6 +116,7 @@ package final class GatewayServer: Sendable {
         state.withLock { $0.isStopped = true }
         for worker in workers { _ = worker.mailbox.post(.stop) }
         for thread in threads { thread.join() }
+        listening.withLock { $0.close() }
     }
 
     /// The sums over all workers, a fraction of a second old.
@@ -137,8 +126,34 @@ package final class GatewayServer: Sendable {
         return sum
     }
 
+    /// What the system granted its sockets' send buffers, the least of them, in bytes.
+    var sendBuffer: Int { listening.withLock { $0.sendBuffer } }
+
     /// The local addresses on which it listens, for UDP and TCP.
-    package var addresses: Set<TransportAddress> { Set(workers.flatMap(\.addresses)) }
+    package var addresses: Set<TransportAddress> { listening.withLock { $0.addresses } }
+
+    /// Follows the addresses of the machine, where none are named: answers contain the new ones from now on, and legs go
+    /// on where their clients still reach it.
+    ///
+    /// - Parameter isListening: called with all addresses before the first client is given a new one.
+    /// - Returns: why it does not listen on some of them.
+    package func follow(
+        _ addresses: LocalAddresses, isListening: (Set<TransportAddress>) -> Void = { _ in }
+    ) -> [String] {
+        // Offers wait for the lock.
+        listening.withLock { listening in
+            let change = listening.follow(addresses)
+            guard !change.isEmpty else { return change.failures }
+            for (worker, opened) in zip(workers, change.opened) {
+                _ = worker.mailbox.post(.listen(opened: opened, closed: change.closed))
+            }
+            isListening(listening.addresses)
+            return change.failures
+        }
+    }
+
+    /// The addresses that answers contain, without external ones.
+    package var offered: [IPAddress] { listening.withLock { $0.offered } }
 
     // MARK: Offers
 
@@ -193,7 +208,7 @@ package final class GatewayServer: Sendable {
         guard !state.isEnded, let credentials = LocalCredentials.make() else { return reply(.rejected(.gone)) }
         let worker = workers[record.worker]
         let transport = GatewayTransport(
-            fingerprints: [fingerprint], candidates: worker.candidates,
+            fingerprints: [fingerprint], candidates: listening.withLock { $0.candidates[record.worker] },
             freshCredentials: ICECredentials(ufrag: credentials.ufrag.text, password: credentials.passwordText))
         let cname = state.name
         let leg: NegotiatedLeg

@@ -40,8 +40,9 @@ extension GatewayWorker {
     private static let maxReads = 8
 
     mutating func accept(listener index: Int) {
-        guard index < sender.connections.listeners.count else { return }
-        let listener = sender.connections.listeners[index]
+        guard index < sender.connections.listeners.count, let listener = sender.connections.listeners[index] else {
+            return
+        }
         for _ in 0..<Self.maxAccepts {
             switch listener.accept() {
             case .connection(let socket, let remote):

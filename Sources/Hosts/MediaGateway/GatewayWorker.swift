@@ -24,9 +24,10 @@ package struct GatewayWorker: ~Copyable {
     let shared: GatewayShared
     let exchange = DTLSExchange()
     let authentication: OpenSSLAuthentication
-    private let sockets: [DatagramSocketOwner]
+    /// Nil where one was closed.
+    var sockets: [DatagramSocketOwner?]
     /// Sockets that are watched for becoming writable.
-    private var awaitsWritable: [Bool]
+    var awaitsWritable: [Bool]
     private var received = ReceiveBatch()
     /// For reading from connections.
     let buffer = SharedBuffer(byteCount: 64 * 1024)
@@ -165,8 +166,8 @@ package struct GatewayWorker: ~Copyable {
 
     /// Reads a socket until it is empty or has had its share.
     private mutating func read(_ index: Int, _ event: UInt64) {
-        guard index < sockets.count else { return }
-        let (descriptor, local) = (sockets[index].descriptor, sockets[index].address)
+        guard index < sockets.count, let socket = sockets[index] else { return }
+        let (descriptor, local) = (socket.descriptor, socket.address)
         for _ in 0..<Self.rounds {
             if received.used == ReceiveBatch.capacity { finish() }
             let limit = ReceiveBatch.capacity &- received.used
@@ -189,23 +190,25 @@ package struct GatewayWorker: ~Copyable {
 
     /// Sends what waits for a socket. The socket stays watched until nothing waits.
     private mutating func sendUnsent(_ index: Int, _ event: UInt64) {
-        guard index < sockets.count, sender.hasUnsent(for: sockets[index].descriptor) else { return }
-        if sender.sendUnsent(from: sockets[index].descriptor) {
-            queue.rearm(of: sockets[index].descriptor, as: event)
+        guard index < sockets.count, let descriptor = sockets[index]?.descriptor, sender.hasUnsent(for: descriptor)
+        else { return }
+        if sender.sendUnsent(from: descriptor) {
+            queue.rearm(of: descriptor, as: event)
             awaitsWritable[index] = false
         }
     }
 
     /// Watches full sockets for becoming writable; each tick retries them too.
     private mutating func watchWritable() {
-        for index in sockets.indices where !awaitsWritable[index] && sender.hasUnsent(for: sockets[index].descriptor) {
+        for index in sockets.indices where !awaitsWritable[index] {
+            guard let descriptor = sockets[index]?.descriptor, sender.hasUnsent(for: descriptor) else { continue }
             awaitsWritable[index] = true
-            queue.rearmForWriting(sockets[index].descriptor, as: GatewayEventTag.datagrams(index).bits)
+            queue.rearmForWriting(descriptor, as: GatewayEventTag.datagrams(index).bits)
         }
     }
 
     /// Sends what was written and reports changes of slots.
-    private mutating func finish() {
+    mutating func finish() {
         sender.flush()
         watchWritable()
         received.reset()
@@ -269,6 +272,7 @@ package struct GatewayWorker: ~Copyable {
             reply(renegotiate(number, negotiated, sources, credentials))
         case .setPreferences(let number, let preferences, let reply): reply(setPreferences(number, preferences))
         case .tap(let call, let isOn): engine.tap(call, isOn: isOn, into: &sender)
+        case .listen(let opened, let closed): listen(on: opened, closing: closed)
         case .close(let number, let reason):
             if let leg = legs[number] { end(leg, reason) }
         case .stop: isStopping = true

@@ -36,10 +36,6 @@ final class LegRecord: Sendable {
 /// A worker, as known to other threads.
 struct GatewayWorkerHandle: Sendable {
     let mailbox: GatewayMailbox
-    /// What the system granted its sockets, in bytes.
-    let sendBuffer: Int
-    let addresses: [TransportAddress]
-    let candidates: [Candidate]
 }
 
 /// The state shared by all workers.

@@ -34,7 +34,7 @@ struct PacketSender: ~Copyable, GatewayOutbox, Outbox {
     private static let maxGrowth = 256
     private static let maxPacketByteCount = ReceiveBatch.maximumByteCount + maxGrowth
 
-    let listeners: [GatewayListener]
+    private var listeners: [GatewayListener]
     private var paths: [Path?] = []
     private var sessions: [SecureSession?] = []
     var connections: GatewayConnections
@@ -65,6 +65,16 @@ struct PacketSender: ~Copyable, GatewayOutbox, Outbox {
     /// Datagrams that waited until their socket was writable, and the bytes that wait now.
     var queued: UInt64 { batch.queued }
     var unsentByteCount: Int { batch.unsentByteCount }
+
+    // MARK: Listeners
+
+    mutating func add(_ listener: GatewayListener) { listeners.append(listener) }
+
+    /// No path leads there any more. What waits for the socket is lost.
+    mutating func removeListener(_ descriptor: Int32) {
+        listeners.removeAll { $0.descriptor == descriptor }
+        batch.forget(descriptor)
+    }
 
     // MARK: Paths
 

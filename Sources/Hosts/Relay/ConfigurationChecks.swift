@@ -34,7 +34,7 @@ extension RelayConfiguration {
 
     /// The addresses that a wildcard stands for: all of this machine's, of both families unless only one wildcard is
     /// listed.
-    func wildcardAddresses(_ own: [IPAddress]) -> [IPAddress] {
+    func localAddresses(_ own: [IPAddress]) -> [IPAddress] {
         guard !listen.isEmpty else { return own }
         let wildcards = listen.filter { $0.isUnspecified }.map { $0.family }
         let named = listen.filter { !$0.isUnspecified }
@@ -54,7 +54,9 @@ extension RelayError {
                     + "stop it, or set \(setting) to a free one",
                 isPortTaken: true)
         } else if failure.isAddressUnknown {
-            self.init("relay.listen: \(address) is not an address of this machine; list one that is, or remove it")
+            self.init(
+                "relay.listen: \(address) is not an address of this machine; list one that is, or remove it",
+                isAddressUnknown: true)
         } else if failure.isDescriptorShortage {
             self.init("the relay has no more file descriptors: raise the limit (ulimit -n)")
         } else {

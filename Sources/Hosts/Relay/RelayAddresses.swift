@@ -9,6 +9,8 @@ package struct RelayAddresses: Sendable {
 
     let entries: [Entry]
 
+    init(_ entries: [Entry]) { self.entries = entries }
+
     package init(local: [IPAddress], externals: [ExternalAddress]) {
         entries = local.map { address in
             let mapping =
@@ -25,11 +27,6 @@ package struct RelayAddresses: Sendable {
     /// The external address of each local address that differs from it.
     package var advertisedByLocal: [IPAddress: IPAddress] {
         Dictionary(entries.filter { $0.local != $0.advertised }.map { ($0.local, $0.advertised) }) { first, _ in first }
-    }
-
-    /// Pairs for the peer policy, one for each external address.
-    var externals: [(external: IPAddress, local: IPAddress)] {
-        entries.filter { $0.local != $0.advertised }.map { ($0.advertised, $0.local) }
     }
 
     /// The address to relay from for a client that connected to `local`: the same one, or one of the requested family,

@@ -129,9 +129,12 @@ package struct RelayError: Error, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the port is in use; another one may be free.
     let isPortTaken: Bool
+    /// Whether the machine does not have the address.
+    let isAddressUnknown: Bool
 
-    init(_ description: String, isPortTaken: Bool = false) {
+    init(_ description: String, isPortTaken: Bool = false, isAddressUnknown: Bool = false) {
         self.description = description
         self.isPortTaken = isPortTaken
+        self.isAddressUnknown = isAddressUnknown
     }
 }

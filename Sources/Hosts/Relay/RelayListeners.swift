@@ -10,13 +10,16 @@ struct RelayListeners {
     /// How many attempts are made to find a port that is free for UDP and TCP on every address.
     private static let attempts = 64
 
-    let local: [IPAddress]
+    /// The addresses that are offered.
+    var local: [IPAddress]
     let port: UInt16
     var tlsPorts: [UInt16]
     /// The configured ports of TLS, where 0 stands for any free one.
     var requestedTLSPorts: [UInt16]
     let discoveries: [NATDiscovery]
     private let discoveryAddresses: [TransportAddress]
+    /// Where sockets are open: also on addresses that are no longer offered.
+    var bound: Set<TransportAddress> = []
 
     init(_ configuration: RelayConfiguration, on local: [IPAddress]) throws(RelayError) {
         self.local = local
@@ -24,6 +27,7 @@ struct RelayListeners {
         requestedTLSPorts = Self.configuredTLSPorts(configuration)
         tlsPorts = try Self.tlsPorts(requestedTLSPorts, port: port, on: local)
         (discoveries, discoveryAddresses) = try Self.discoveries(configuration, on: local, port: port)
+        bound = Set(addresses + tlsAddresses + discoveryAddresses)
     }
 
     static func configuredTLSPorts(_ configuration: RelayConfiguration) -> [UInt16] {
@@ -99,22 +103,18 @@ struct RelayListeners {
 
     /// The sockets of all workers. Nothing is left open when it throws.
     func sockets(workers: Int) throws(RelayError) -> UniqueArray<WorkerSockets> {
-        var sockets = UniqueArray<WorkerSockets>()
-        for _ in 0..<workers { sockets.append(WorkerSockets()) }
+        var sockets = WorkerSockets.forWorkers(workers)
         for address in addresses { try bind(address, "relay.port", into: &sockets) }
         for address in tlsAddresses { try bind(address, "relay.tlsPorts", into: &sockets) }
         for address in discoveryAddresses { try bindDatagrams(address, "relay.natDiscovery", into: &sockets) }
         return sockets
     }
 
-    /// The sockets of some TLS ports alone.
-    func sockets(workers: Int, tlsPorts: [UInt16]) throws(RelayError) -> UniqueArray<WorkerSockets> {
-        var sockets = UniqueArray<WorkerSockets>()
-        for _ in 0..<workers { sockets.append(WorkerSockets()) }
-        for address in local {
-            for port in tlsPorts {
-                try bind(TransportAddress(address, port: port), "relay.tlsPorts", into: &sockets)
-            }
+    /// The sockets on these addresses alone. Nothing is left open when it throws.
+    func sockets(workers: Int, on addresses: Set<TransportAddress>) throws(RelayError) -> UniqueArray<WorkerSockets> {
+        var sockets = WorkerSockets.forWorkers(workers)
+        for address in addresses {
+            try bind(address, address.port == port ? "relay.port" : "relay.tlsPorts", into: &sockets)
         }
         return sockets
     }

@@ -11,7 +11,6 @@ struct RelayPorts: Sendable {
     }
 
     let table: PortTable
-    let addresses: RelayAddresses
     let range: ClosedRange<UInt16>
 
     private static let randomAttempts = 32
@@ -43,14 +42,15 @@ struct RelayPorts: Sendable {
 
     /// nil when this server or another program uses the port.
     private func bind(_ port: UInt16, at index: Int) throws(Failure) -> HeldSocket? {
-        guard index < addresses.entries.count, table.claim(port, at: index) else { return nil }
+        guard index < table.entries.count else { return nil }
+        let entry = table.entries[index]
+        guard entry.ports.claim(port, entry.mark, of: entry.local) else { return nil }
         do {
-            let socket = try DatagramSocket(
-                TransportAddress(addresses.entries[index].local, port: port), .exclusive)
-            socket.keepErrors(addresses.entries[index].local.family)
-            return HeldSocket(socket, port: port, at: index, table)
+            let socket = try DatagramSocket(TransportAddress(entry.local, port: port), .exclusive)
+            socket.keepErrors(entry.local.family)
+            return HeldSocket(socket, port: port, at: entry)
         } catch {
-            table.release(port, at: index)
+            entry.ports.release(port)
             if error.isDescriptorShortage { throw .noDescriptors }
             return nil
         }
@@ -72,21 +72,19 @@ struct RelayPorts: Sendable {
 /// A bound port on its way to a worker, released when no worker takes it.
 final class HeldSocket: Sendable {
     let port: UInt16
-    let index: Int
+    let entry: PortTable.Entry
     private let descriptor: Int32
-    private let table: PortTable
     private let isTaken = OnceFlag()
 
-    init(_ socket: consuming DatagramSocket, port: UInt16, at index: Int, _ table: PortTable) {
+    init(_ socket: consuming DatagramSocket, port: UInt16, at entry: PortTable.Entry) {
         descriptor = socket.release()
         self.port = port
-        self.index = index
-        self.table = table
+        self.entry = entry
     }
 
     deinit {
         if isTaken.set() {
-            table.release(port, at: index)
+            entry.ports.release(port)
             _ = DatagramSocket(adopting: descriptor)
         }
     }

@@ -1,5 +1,5 @@
 import BasicContainers
-import DatagramIO
+package import DatagramIO
 import Synchronization
 import TURN
 package import Wire
@@ -17,6 +17,29 @@ package final class RelayServer: Sendable {
         let mailboxes: [WorkerMailbox]
         let shared: SharedRelay
         var listening: RelayListeners
+        /// Of the machine.
+        var addresses: LocalAddresses
+
+        func post(_ command: WorkerCommand) {
+            for mailbox in mailboxes { mailbox.post(command) }
+        }
+
+        mutating func follow(_ addresses: LocalAddresses, _ configuration: RelayConfiguration) -> [String] {
+            self.addresses = addresses
+            // Peers are kept from a new address at once.
+            let own = addresses.all + addresses.used + listening.local
+            post(.adopt(shared.adopt(own: own)))
+            let (change, failures) = listening.follow(
+                configuration.localAddresses(addresses.preferred), used: addresses.used, workers: threads.count)
+            let externals = configuration.externalAddresses
+            post(
+                .adopt(
+                    shared.adopt(
+                        RelayAddresses(local: listening.local, externals: externals),
+                        used: RelayAddresses(local: configuration.localAddresses(addresses.used), externals: externals),
+                        change)))
+            return failures
+        }
     }
 
     private let configuration: RelayConfiguration
@@ -28,8 +51,10 @@ package final class RelayServer: Sendable {
     }
 
     /// Binds every address and starts the workers. Nothing is left open when it throws.
-    package func start() throws(RelayError) {
-        let started = try makeRunning()
+    ///
+    /// - Parameter addresses: those of the machine.
+    package func start(on addresses: LocalAddresses = .current()) throws(RelayError) {
+        let started = try makeRunning(addresses)
         running.withLock { $0 = started }
     }
 
@@ -85,23 +110,35 @@ package final class RelayServer: Sendable {
     }
 
     /// Applies new rules. Allocations stay.
-    package func adopt(_ rules: RelayRules) {
-        let shared = running.withLock { running in
+    ///
+    /// - Returns: why new ports are not open on some addresses, which changed since the rules were made.
+    @discardableResult
+    package func adopt(_ rules: RelayRules) -> [String] {
+        running.withLock { running in
+            guard let shared = running?.shared else { return [] }
             if let change = rules.ports { running?.listening.adopt(change) }
-            return running?.shared
+            running?.post(.adopt(shared.adopt(rules)))
+            guard rules.ports != nil, let addresses = running?.addresses else { return [] }
+            return running?.follow(addresses, configuration) ?? []
         }
-        guard let shared else { return }
-        shared.adopt(rules)
-        post(.adopt(rules))
     }
 
-    /// Lets allocations reach public services of this server, for clients that can only use the relay. To be called
-    /// before the first `adopt`.
+    /// Follows the addresses of the machine, where none are named: listens and relays on new ones, and keeps peers away
+    /// from all of them. Allocations go on where their clients still reach them.
+    ///
+    /// - Returns: why it does not listen on some of them.
+    package func follow(_ addresses: LocalAddresses) -> [String] {
+        running.withLock { running in running?.follow(addresses, configuration) ?? [] }
+    }
+
+    /// Lets allocations reach public services of this server, for clients that can only use the relay.
     ///
     /// - Parameter addresses: local ones.
-    package func openToPeers(_ addresses: Set<TransportAddress>) throws(RelayError) {
-        running.withLock { $0?.shared }?.openToPeers(addresses)
-        if let rules = try rules(for: configuration) { adopt(rules) }
+    package func openToPeers(_ addresses: Set<TransportAddress>) {
+        running.withLock { running in
+            guard let shared = running?.shared else { return }
+            running?.post(.adopt(shared.openToPeers(addresses)))
+        }
     }
 
     /// While draining, every new allocation is rejected (508, or 300 with an alternate relay), and existing ones go on.
@@ -153,12 +190,9 @@ package final class RelayServer: Sendable {
         for mailbox in running.withLock({ $0?.mailboxes ?? [] }) { mailbox.post(command) }
     }
 
-    private func makeRunning() throws(RelayError) -> Running {
+    private func makeRunning(_ addresses: LocalAddresses) throws(RelayError) -> Running {
         _ = DescriptorLimit.raise()
-        let own = InterfaceAddresses.all()
-        let local =
-            configuration.listen.contains { $0.isUnspecified } || configuration.listen.isEmpty
-            ? configuration.wildcardAddresses(own) : configuration.listen
+        let local = configuration.localAddresses(addresses.preferred)
         guard !local.isEmpty else {
             throw RelayError("relay.listen: this machine has no address to listen on; name one in relay.listen")
         }
@@ -171,13 +205,14 @@ package final class RelayServer: Sendable {
         }
         let shared = SharedRelay(
             configuration, RelayAddresses(local: local, externals: configuration.externalAddresses),
-            deniedOwnPorts: configuration.deniedOwnPorts.union(listening.ports), discoveries: listening.discoveries,
-            own: own + local, nonceKey: key, cookieKey: cookieKey, ticketKey: configuration.isMobile ? ticketKey : nil)
-        return try startWorkers(&sockets, shared, listening)
+            listeningPorts: listening.ports, discoveries: listening.discoveries, own: addresses.all + local,
+            nonceKey: key, cookieKey: cookieKey, ticketKey: configuration.isMobile ? ticketKey : nil)
+        return try startWorkers(&sockets, shared, listening, addresses)
     }
 
     private func startWorkers(
-        _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: RelayListeners
+        _ sockets: inout UniqueArray<WorkerSockets>, _ shared: SharedRelay, _ listening: RelayListeners,
+        _ addresses: LocalAddresses
     ) throws(RelayError) -> Running {
         var threads: [WorkerThread] = []
         let mailboxes = (0..<sockets.count).compactMap { _ in WorkerMailbox() }
@@ -206,6 +241,7 @@ package final class RelayServer: Sendable {
             threads.append(thread)
             index += 1
         }
-        return Running(threads: threads, mailboxes: mailboxes, shared: shared, listening: listening)
+        return Running(
+            threads: threads, mailboxes: mailboxes, shared: shared, listening: listening, addresses: addresses)
     }
 }

@@ -7,22 +7,23 @@ struct RelaySocket: ~Copyable {
     let socket: DatagramSocket
     let id: RelayID
     let port: UInt16
-    let addressIndex: Int
+    /// Of its advertised address, to be released with it; nil for an empty slot.
+    let ports: AdvertisedPorts?
     /// Accepts the peers of a TCP allocation; -1 for none. The datagram socket then only holds the port.
     private(set) var acceptor = StreamListener(adopting: -1)
     /// The socket's current setting; it changes rarely, since packets with DONT-FRAGMENT come in runs.
     private(set) var forbidsFragments = false
 
-    init(_ socket: consuming DatagramSocket, id: RelayID, port: UInt16, addressIndex: Int) {
+    init(_ socket: consuming DatagramSocket, id: RelayID, port: UInt16, ports: AdvertisedPorts?) {
         self.socket = socket
         self.id = id
         self.port = port
-        self.addressIndex = addressIndex
+        self.ports = ports
     }
 
     static var closed: RelaySocket {
         RelaySocket(
-            .none, id: RelayID(AllocationID(slot: 0, generation: 0), .ipv4), port: 0, addressIndex: 0)
+            .none, id: RelayID(AllocationID(slot: 0, generation: 0), .ipv4), port: 0, ports: nil)
     }
 
     mutating func setAcceptor(_ acceptor: consuming StreamListener) {

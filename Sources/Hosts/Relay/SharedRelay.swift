@@ -8,84 +8,132 @@ import Wire
 
 /// State that the workers of one relay share.
 final class SharedRelay: Sendable {
+    private struct State {
+        /// All addresses of this machine, and those that it had a moment ago.
+        var own: [IPAddress]
+        /// Addresses of this server's own services that peers may have.
+        var openOwn: Set<TransportAddress> = []
+        var ports: RelayPorts
+        var rules: RelayRules
+    }
+
     let ledger: RelayLedger
     private let workerCount: Int
     private let balancers: [AddressRange]
     let joinsDatagrams: Bool
-    let table: PortTable
     let discoveries: [NATDiscovery]
     let rejections = AllocationRejections()
     /// nil where mobility is off.
     let ticketKey: Digest?
-    private let ports: RelayPorts
-    private let own: [IPAddress]
-    /// Addresses of this server's own services that peers may have.
-    private let openOwn = Mutex<Set<TransportAddress>>([])
-    private let currentRules: Mutex<RelayRules>
+    private let state: Mutex<State>
     private let currentGenerators: Mutex<(nonces: NonceGenerator, cookies: CookieGenerator, rotatedAt: Instant)>
 
     init(
-        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
+        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, listeningPorts: Set<UInt16>,
         discoveries: [NATDiscovery], own: [IPAddress], nonceKey: Digest, cookieKey: Digest,
         ticketKey: Digest?
     ) {
         self.ticketKey = ticketKey
         self.discoveries = discoveries
-        self.own = own
         workerCount = configuration.workerCount
         balancers = configuration.balancers
         joinsDatagrams = configuration.joinsDatagrams
         ledger = RelayLedger(configuration.limits, at: SystemClock.now())
-        table = PortTable(addresses)
-        ports = RelayPorts(
-            table: table, addresses: addresses, range: configuration.minPort...configuration.maxPort)
-        currentRules = Mutex(
-            Self.rules(
-                configuration, addresses, deniedOwnPorts: deniedOwnPorts, openOwn: [], own: own, live: table,
-                ports: nil))
+        let ports = RelayPorts(table: PortTable(addresses), range: configuration.minPort...configuration.maxPort)
+        let rules = Self.rules(configuration, listeningPorts, own: own, openOwn: [], ports.table, nil)
+        state = Mutex(State(own: own, ports: ports, rules: rules))
         currentGenerators = Mutex(
             (NonceGenerator(key: nonceKey), CookieGenerator(key: cookieKey), SystemClock.now()))
     }
 
     private static func rules(
-        _ configuration: RelayConfiguration, _ addresses: RelayAddresses, deniedOwnPorts: Set<UInt16>,
-        openOwn: Set<TransportAddress>, own: [IPAddress], live: PortTable, ports: PortChange?
+        _ configuration: RelayConfiguration, _ listeningPorts: Set<UInt16>, own: [IPAddress],
+        openOwn: Set<TransportAddress>, _ table: PortTable, _ ports: PortChange?
     ) -> RelayRules {
         RelayRules(
+            configuration: configuration, listeningPorts: listeningPorts,
             credentials: Credentials(
                 realm: configuration.realm, users: configuration.users, secrets: configuration.secrets,
                 tokenKeys: configuration.tokenKeys),
-            policy: PeerPolicy(
-                allowed: configuration.allowedPeers, denied: configuration.deniedPeers, own: own,
-                externals: addresses.externals, deniedOwnPorts: deniedOwnPorts, openOwn: openOwn, live: live),
+            policy: policy(configuration, listeningPorts, own: own, openOwn: openOwn, table),
             limits: configuration.limits,
             alternates: configuration.alternates,
             datagramContext: configuration.certificate.flatMap { DTLSContext.server($0) },
-            streamContext: configuration.certificate.flatMap { TLSServerContext($0) }, ports: ports)
+            streamContext: configuration.certificate.flatMap { TLSServerContext($0) }, ports: ports,
+            listeners: ports?.listeners)
     }
 
-    /// The rules of another configuration for the addresses that this relay runs with.
-    func rules(for configuration: RelayConfiguration, listeningOn open: Set<UInt16>, _ change: PortChange?)
-        -> RelayRules
-    {
-        Self.rules(
-            configuration, ports.addresses, deniedOwnPorts: configuration.deniedOwnPorts.union(open),
-            openOwn: openOwn.withLock { $0 }, own: own, live: table, ports: change)
+    private static func policy(
+        _ configuration: RelayConfiguration, _ listeningPorts: Set<UInt16>, own: [IPAddress],
+        openOwn: Set<TransportAddress>, _ table: PortTable
+    ) -> PeerPolicy {
+        PeerPolicy(
+            allowed: configuration.allowedPeers, denied: configuration.deniedPeers, own: own,
+            externals: table.externals,
+            deniedOwnPorts: configuration.deniedOwnPorts.union(listeningPorts), openOwn: openOwn, live: table)
     }
 
-    /// Allows these local addresses as peers, from the next rules on.
-    func openToPeers(_ addresses: Set<TransportAddress>) { openOwn.withLock { $0 = addresses } }
+    /// The rules of another configuration.
+    func rules(
+        for configuration: RelayConfiguration, listeningOn listeningPorts: Set<UInt16>, _ ports: PortChange?
+    ) -> RelayRules {
+        let (own, openOwn, table) = state.withLock { ($0.own, $0.openOwn, $0.ports.table) }
+        return Self.rules(configuration, listeningPorts, own: own, openOwn: openOwn, table, ports)
+    }
 
     /// The rules that new workers start with.
-    var rules: RelayRules { currentRules.withLock { $0 } }
+    var rules: RelayRules { state.withLock { $0.rules } }
+
+    /// Returns the rules for the workers: their policy is that for the addresses of now, which may have changed since the
+    /// rules were made.
+    func adopt(_ rules: RelayRules) -> RelayRules {
+        ledger.adopt(rules.limits)
+        return state.withLock { state in
+            state.rules = rules
+            // The workers get them once.
+            state.rules.listeners = nil
+            return Self.refreshed(&state, rules.listeners)
+        }
+    }
+
+    /// Keeps peers from these addresses, but for relays. Returns the rules for the workers.
+    func adopt(own: [IPAddress]) -> RelayRules {
+        state.withLock { state in
+            state.own = own
+            return Self.refreshed(&state, nil)
+        }
+    }
+
+    /// Relays from these addresses from now on. Returns the rules for the workers.
+    ///
+    /// - Parameter used: those on which relays may be.
+    func adopt(_ addresses: RelayAddresses, used: RelayAddresses, _ listeners: ListenerChange?) -> RelayRules {
+        state.withLock { state in
+            let table = PortTable(addresses, used: used, after: state.ports.table)
+            state.ports = RelayPorts(table: table, range: state.ports.range)
+            return Self.refreshed(&state, listeners)
+        }
+    }
+
+    /// Allows these local addresses as peers. Returns the rules for the workers.
+    func openToPeers(_ addresses: Set<TransportAddress>) -> RelayRules {
+        state.withLock { state in
+            state.openOwn = addresses
+            return Self.refreshed(&state, nil)
+        }
+    }
+
+    private static func refreshed(_ state: inout State, _ listeners: ListenerChange?) -> RelayRules {
+        state.rules.policy = policy(
+            state.rules.configuration, state.rules.listeningPorts, own: state.own, openOwn: state.openOwn,
+            state.ports.table)
+        var rules = state.rules
+        rules.listeners = listeners
+        return rules
+    }
 
     /// One worker's share of a limit.
     func share(of limit: Int) -> Int { max(1, limit / workerCount) }
-
-    func adopt(_ rules: RelayRules) {
-        currentRules.withLock { $0 = rules }
-        ledger.adopt(rules.limits)
-    }
 
     /// The generators of nonces and of DTLS cookies. The first worker that asks after an hour rotates their keys for
     /// all.
@@ -129,13 +177,14 @@ final class SharedRelay: Sendable {
     }
 
     private func openPorts(_ request: RelayRequest, at now: Instant) -> Opened {
+        let ports = state.withLock { $0.ports }
         if case .reserved(let token) = request.port {
             guard let held = ledger.claim(token, for: request.claimant, at: now) else {
                 return .rejected(.insufficientCapacity)
             }
-            return .opened(RelayOpening(relay: relay(held)), [OpenedSocket(held, family(held))])
+            return .opened(RelayOpening(relay: relay(held)), [OpenedSocket(held, held.entry.local.family)])
         }
-        guard let index = ports.addresses.index(for: request.local.address, request.family) else {
+        guard let index = ports.table.addresses.index(for: request.local.address, request.family) else {
             return .rejected(.addressFamilyNotSupported)
         }
         do {
@@ -152,20 +201,21 @@ final class SharedRelay: Sendable {
             case .any, .reserved:
                 first = try ports.open(at: index)
             }
-            let (additional, failure) = openAdditional(request)
+            let (additional, failure) = openAdditional(request, ports)
             return .opened(
                 RelayOpening(
                     relay: relay(first), additional: additional.map { relay($0) }, additionalFailure: failure,
                     reservationToken: token),
-                [OpenedSocket(first, request.family)] + (additional.map { [OpenedSocket($0, family($0))] } ?? []))
+                [OpenedSocket(first, request.family)]
+                    + (additional.map { [OpenedSocket($0, $0.entry.local.family)] } ?? []))
         } catch {
             return .rejected(.insufficientCapacity)
         }
     }
 
-    private func openAdditional(_ request: RelayRequest) -> (HeldSocket?, ErrorCode?) {
+    private func openAdditional(_ request: RelayRequest, _ ports: RelayPorts) -> (HeldSocket?, ErrorCode?) {
         guard let family = request.additional else { return (nil, nil) }
-        guard let index = ports.addresses.index(for: request.local.address, family) else {
+        guard let index = ports.table.addresses.index(for: request.local.address, family) else {
             return (nil, .addressFamilyNotSupported)
         }
         do {
@@ -175,15 +225,10 @@ final class SharedRelay: Sendable {
         }
     }
 
-    private func family(_ held: HeldSocket) -> IPAddress.Family {
-        ports.addresses.entries[held.index].local.family
-    }
-
     private func relay(_ held: HeldSocket) -> RelayOpening.Relay {
-        let entry = ports.addresses.entries[held.index]
-        return RelayOpening.Relay(
-            local: TransportAddress(entry.local, port: held.port),
-            advertised: TransportAddress(entry.advertised, port: held.port))
+        RelayOpening.Relay(
+            local: TransportAddress(held.entry.local, port: held.port),
+            advertised: TransportAddress(held.entry.advertised, port: held.port))
     }
 }
 

@@ -134,11 +134,11 @@ extension Worker {
         if outbox.hasPendingRequests { executeRequests() }
     }
 
-    /// Ends the sessions on ports that are being closed.
-    mutating func endSessions(on ports: Set<UInt16>) {
+    /// Ends the sessions of sockets that are being closed.
+    mutating func endSessions(on addresses: Set<TransportAddress>) {
         for slot in 0..<outbox.sessions.slots.count
         where outbox.sessions.slots[slot].session != nil
-            && ports.contains(outbox.sessions.slots[slot].flow.local.port)
+            && addresses.contains(outbox.sessions.slots[slot].flow.local)
         {
             end(slot, .closed)
         }

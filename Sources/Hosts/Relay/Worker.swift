@@ -279,7 +279,7 @@ struct Worker: ~Copyable {
             engine.revoke(name, voidingUntil: unixSeconds, issuedUntil: issued, into: &outbox)
             executeRequests()
         case .adopt(let rules):
-            if let change = rules.ports { adopt(change) }
+            if let change = rules.listeners { adopt(change) }
             engine.adopt(rules.credentials, rules.policy, into: &outbox)
             executeRequests()
             engine.limits = rules.limits.perAllocation
@@ -356,7 +356,7 @@ struct Worker: ~Copyable {
         guard socketIndex < relays.count, relays[socketIndex].isOpen, relays[socketIndex].id == id else { return }
         // Packets queued for this socket are sent first.
         outbox.toPeers.flush()
-        shared.table.release(relays[socketIndex].port, at: relays[socketIndex].addressIndex)
+        relays[socketIndex].ports?.release(relays[socketIndex].port)
         relays[socketIndex] = RelaySocket.closed
     }
 
@@ -390,7 +390,7 @@ struct Worker: ~Copyable {
             let tag = EventTag.relay(id)
             isWatched = queue.watch(socket.descriptor, as: tag) && isWatched
             relays[socketIndex] = RelaySocket(
-                socket, id: id, port: opened.socket.port, addressIndex: opened.socket.index)
+                socket, id: id, port: opened.socket.port, ports: opened.socket.entry.ports)
         }
         if !isWatched {
             for opened in sockets { close(RelayID(request.allocation, opened.family)) }

@@ -52,7 +52,7 @@ struct CallParts: Sendable {
         self.gateway = gateway
         let gatewayLogger = Logger(label: "gateway")
         if let warning = gateway?.warning { gatewayLogger.warning("\(warning)") }
-        if let gateway { try relay?.openToPeers(gateway.addresses) }
+        if let gateway { relay?.openToPeers(gateway.addresses) }
         let jobs = RecordingJobs()
         let detached = DetachedEndpoints(hub: hub, sessions: sessions)
 

@@ -1,6 +1,7 @@
 import Accounts
 import Bus
 import Calls
+import DatagramIO
 import Hummingbird
 import HummingbirdCore
 import Languages
@@ -47,6 +48,7 @@ struct ServiceGraph: Sendable {
         let client = try WebClientSettings(configuration)
         if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
         transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
+        let addresses = LocalAddresses.current()
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
         let server = relay.server
         self.relay = server
@@ -135,6 +137,7 @@ struct ServiceGraph: Sendable {
                 certificate: adminCertificate, isStorageFull: { [storage] in storage.database.isDiskFull },
                 collect: { await stats.collect() }, registry: registry, readiness: readiness
             ).service,
+            AddressFollower(relay: server, gateway: gateway, after: addresses, logger: Logger(label: "addresses")),
             FreeSpaceWatch(database: storage.database, logger: Logger(label: "storage")),
             Housekeeping(
                 store: storage.store, accounts: accounts.accounts, audit: accounts.keys.audit,

@@ -102,7 +102,11 @@ final class Reloader: Sendable {
         let report = report(
             from: running, to: next, files: files, secrets: relay.secrets, waiting: differences(next, read))
 
-        if let rules { parts.relay?.adopt(rules) }
+        if let rules {
+            for failure in parts.relay?.adopt(rules) ?? [] {
+                logger.warning("an address is not listened on: \(failure)")
+            }
+        }
         if let certificate { parts.certificate?.adopt(certificate) }
         if let adminCertificate { parts.adminCertificate?.adopt(adminCertificate) }
         parts.currentRelay.adopt(settings)

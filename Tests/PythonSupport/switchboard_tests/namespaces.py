@@ -76,6 +76,10 @@ class Namespace:
                 done = subprocess.run(command.split(), capture_output=True, text=True)
                 assert done.returncode == 0, f"{command}: {done.stderr}"
 
+    def output(self, command: str) -> str:
+        with self.inside():
+            return subprocess.run(command.split(), capture_output=True, text=True, check=True).stdout
+
     def rules(self, text: str) -> None:
         with self.inside():
             done = subprocess.run(["nft", "-f", "-"], input=text, capture_output=True, text=True)

@@ -277,13 +277,28 @@ package struct TURNEngine: ~Copyable {
         end(slot: slot, into: &outbox)
     }
 
-    /// The server listens on these ports no more, so allocations of flows to them end as if a connection were closed.
-    package mutating func portsClosed(_ ports: Set<UInt16>, into outbox: inout some RelayOutbox & ~Copyable) {
+    /// The server no longer listens on these addresses, so allocations of flows to them end as if a connection were
+    /// closed.
+    package mutating func listenersClosed(
+        _ addresses: Set<TransportAddress>, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
         for slot in 0..<allocations.count {
             let flow = allocations[slot].flow
-            if !flow.transport.isStream, ports.contains(flow.local.port), flows[flow].map({ Int($0) }) == slot {
+            if !flow.transport.isStream, addresses.contains(flow.local), flows[flow].map({ Int($0) }) == slot {
                 flowClosed(flow, into: &outbox)
             }
+        }
+    }
+
+    /// Relays on these local addresses reach nobody any more: allocations that have no other end.
+    package mutating func addressesLost(
+        _ addresses: Set<IPAddress>, into outbox: inout some RelayOutbox & ~Copyable
+    ) {
+        for slot in 0..<allocations.count where allocations[slot].isOpen {
+            let relays = [allocations[slot].ipv4, allocations[slot].ipv6].compactMap { $0?.local.address }
+            guard relays.allSatisfy({ addresses.contains($0) }) else { continue }
+            counters.closed &+= 1
+            end(slot: slot, into: &outbox)
         }
     }
 

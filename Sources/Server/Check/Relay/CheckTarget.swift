@@ -34,7 +34,7 @@ struct CheckTarget: Hashable, Sendable {
     /// The listed addresses; for a wildcard, one address of each family, loopback only if there is no other.
     private static func localAddresses(_ listen: [IPAddress]) -> [IPAddress] {
         let wildcards = listen.isEmpty ? [IPAddress.Family.ipv4, .ipv6] : listen.filter(\.isUnspecified).map(\.family)
-        let own = InterfaceAddresses.all()
+        let own = LocalAddresses.current().preferred
         let found = wildcards.compactMap { family in
             own.first { $0.family == family && !$0.isLoopback } ?? own.first { $0.family == family }
         }

@@ -9,8 +9,8 @@ extension SettingsTable {
         let port = Setting<Int>("relay.port", default: 3478, in: SettingsTable.ports, "Port of STUN and TURN.")
         let listen = Setting<[String]>(
             "relay.listen", default: [],
-            "Addresses that relay and media gateway listen on; empty: every address of the machine, of which the gateway "
-                + "leaves out loopback.")
+            "Addresses that relay and media gateway listen on; empty: every address of the machine, also those that it "
+                + "gets later; the gateway leaves out loopback.")
         let tlsPorts = Setting<[Int]>(
             "relay.tlsPorts", default: [5349], in: SettingsTable.ports,
             "Ports of TURN over TLS and DTLS, opened when there is a certificate. relay.port speaks both, too."
@@ -61,7 +61,8 @@ extension SettingsTable {
             "Whether an allocation follows its client to a new address (RFC 8016).")
         let natDiscovery = Setting<Bool>(
             "relay.natDiscovery", default: false,
-            "NAT behaviour discovery (RFC 5780) on the first two addresses, on relay.port and the UDP port after it.")
+            "NAT behaviour discovery (RFC 5780) on the first two addresses, on relay.port and the UDP port after it. "
+                + "They are those of the start.")
         let workers = Setting<Int>(
             "relay.workers", default: 0, in: 0...256,
             "Threads of the relay; 0: one for each core.")

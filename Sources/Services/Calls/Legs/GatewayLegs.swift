@@ -1,5 +1,5 @@
 import Calls
-import DatagramIO
+package import DatagramIO
 import Gateway
 import Logging
 package import MediaGateway
@@ -109,6 +109,18 @@ package final class GatewayLegs: Sendable {
 
     /// Starts or stops passing the call's audio to the recorder.
     func tap(_ call: CallID, isOn: Bool) { server.tap(call.text, isOn: isOn) }
+
+    /// Follows the addresses of the machine. Returns why it does not listen on some of them.
+    ///
+    /// - Parameter isListening: called with all of its addresses before the first client is given a new one.
+    package func follow(
+        _ addresses: LocalAddresses, isListening: (Set<TransportAddress>) -> Void
+    ) -> [String] {
+        server.follow(addresses, isListening: isListening)
+    }
+
+    /// The addresses that answers contain, without external ones.
+    package var offered: [IPAddress] { server.offered }
 
     /// The local addresses on which it listens, which clients may also reach through the relay.
     package var addresses: Set<TransportAddress> { server.addresses }

@@ -14,7 +14,7 @@ struct EchoAddresses: Sendable {
 
     /// - Parameter named: empty for every address of this machine, that of the loopback last.
     init(_ named: [IPAddress] = []) {
-        let own = InterfaceAddresses.all()
+        let own = LocalAddresses.current().preferred
         let sorted = own.filter { !$0.isLoopback } + own.filter(\.isLoopback)
         all = Array((named.isEmpty ? sorted : named).prefix(Self.limit))
     }

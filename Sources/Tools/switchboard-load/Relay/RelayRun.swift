@@ -103,7 +103,7 @@ struct RelayRun: ~Copyable {
     }
 
     private static func interfaceAddress(_ family: IPAddress.Family) -> IPAddress {
-        InterfaceAddresses.all().first { $0.family == family && !$0.isLoopback } ?? .any(family)
+        LocalAddresses.current().preferred.first { $0.family == family && !$0.isLoopback } ?? .any(family)
     }
 
     /// Loads the relay, and releases the allocations, also after an error.
