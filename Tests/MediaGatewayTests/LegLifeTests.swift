@@ -1,3 +1,4 @@
+import Gateway
 import ICE
 import MediaGateway
 import OpenSSLCrypto
@@ -63,6 +64,16 @@ struct LegLifeTests {
         }
         harness.pass(milliseconds: 300)
         #expect(harness.stats.packetsRejected == 0)
+    }
+
+    @Test("the first leg after a quiet time is served as soon as others")
+    func firstLeg() throws {
+        let harness = try MediaGatewayHarness()
+        harness.pass(milliseconds: 1_000)
+        harness.pass(milliseconds: 10)
+        #expect(harness.nanosecondsUntilTick > 500_000_000)
+        try harness.open(try LegClient("ann", ssrc: 11, to: harness.address))
+        #expect(harness.nanosecondsUntilTick <= GatewayEngine.tickNanoseconds)
     }
 
     @Test("a leg without checks ends after thirty seconds")

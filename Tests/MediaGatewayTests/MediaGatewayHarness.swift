@@ -1,13 +1,14 @@
 import DatagramIO
 import Gateway
 import ICE
-import MediaGateway
 import OpenSSLCrypto
 import SDP
 import SecureMedia
 import TestSupport
 import Testing
 import Wire
+
+@testable import MediaGateway
 
 /// One worker of the gateway on this thread, with real sockets of the loopback device and a clock that the test moves.
 final class MediaGatewayHarness {
@@ -42,6 +43,8 @@ final class MediaGatewayHarness {
     }
 
     var stats: GatewayStats { mailbox.stats }
+    /// Until the engine's timers run.
+    var nanosecondsUntilTick: UInt64 { worker.nextTick.nanoseconds(since: now) }
     var events: [GatewayEvent] { eventLog.value }
 
     func ends(of participant: String) -> [LegEnd] {

@@ -18,6 +18,8 @@ extension GatewayWorker {
             ufrags.remove(opening.credentials.ufrag)
             return nil
         }
+        // While there are none, a tick is a second away.
+        if legs.isEmpty { nextTick = min(nextTick, now.adding(nanoseconds: GatewayEngine.tickNanoseconds)) }
         let agent = LiteAgent(opening.credentials, remoteUfrag: remote.credentials.ufrag, at: now)
         legs[opening.number] = LegTransport(opening, agent, handshake, at: now)
         return opening.negotiated.emptySlots

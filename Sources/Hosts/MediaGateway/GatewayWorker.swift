@@ -49,7 +49,7 @@ package struct GatewayWorker: ~Copyable {
     var stats = GatewayStats()
     var now: Instant
     private var timekeeper: StallDetector
-    private var nextTick: Instant
+    var nextTick: Instant
     private var nextSweep: Instant
     private var nextPublish: Instant
     private var isStopping = false
