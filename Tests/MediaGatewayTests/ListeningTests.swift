@@ -2,26 +2,18 @@ import DatagramIO
 import Gateway
 import ICE
 import SDP
-import Synchronization
+import TestSupport
 import Testing
 import Wire
 
 @testable import MediaGateway
 
-/// The gateway when the addresses of the machine change. Every address of 127/8 is there to be bound.
+/// The gateway when the addresses of the machine change.
 @Suite("Listening on addresses that change")
 struct ListeningTests {
-    private static let testCount = Atomic<UInt32>(0)
-
-    // Those of each test are its own, and so are the ports there.
-    private let first: IPAddress
-    private let second: IPAddress
-
-    init() {
-        let test = Self.testCount.add(1, ordering: .relaxed).newValue
-        first = IPAddress(ipv4: 0x7F01_0000 + test << 8 + 1)
-        second = IPAddress(ipv4: 0x7F01_0000 + test << 8 + 2)
-    }
+    private let loopback = LoopbackAddresses()
+    private var first: IPAddress { loopback.first }
+    private var second: IPAddress { loopback.second }
 
     private func addresses(_ preferred: [IPAddress], used: [IPAddress] = []) -> LocalAddresses {
         var addresses = LocalAddresses(all: preferred + used, preferred: preferred)
