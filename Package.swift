@@ -181,7 +181,7 @@ let package = Package(
         module(
             "Hosts", "Transcription",
             [
-                "Wire", "RTP", "Audio", "Webhooks", "Providers", crypto, metrics, deque,
+                "Wire", "RTP", "Audio", "Model", "Webhooks", "Providers", crypto, metrics, deque,
             ]),
 
         // Services: what the product does over time, on the hosts and below the API.
@@ -351,7 +351,10 @@ let package = Package(
             ["TestSupport", "Accounts", "Model", "Storage", "PasswordHashing", "Tokens", "Wire", asyncHTTPClient]),
         tests(
             "TranscriptionTests",
-            ["TestSupport", "HTTPTestSupport", "Transcription", "Providers", "Audio", "RTP", "Wire", crypto, nioHTTP1]),
+            [
+                "TestSupport", "HTTPTestSupport", "Transcription", "Model", "Providers", "Audio", "RTP", "Wire", crypto,
+                nioHTTP1,
+            ]),
         tests(
             "ProvidersTests",
             ["TestSupport", "HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1, nioSSL]),

@@ -20,7 +20,7 @@ from switchboard_tests.gateway import RATE, Participant, Tone, speaking_call
 from switchboard_tests.metrics import families, value
 from switchboard_tests.recordings import ended, fetch, is_recorded, person, samples, signed_up
 from switchboard_tests.scripted_recogniser import COMMAND, PITCHES, utterance
-from switchboard_tests.transcription import Listener, Picky, endpoint_of, serving
+from switchboard_tests.transcription import Listener, Picky, endpoint_of, provider_calls, serving
 from switchboard_tests.waiting import wait_until
 
 ENGINES = pathlib.Path(engines.__file__).parent
@@ -246,9 +246,12 @@ def test_a_hosted_service_receives_those_who_allow_it(make_server, spoken):
                 await tracks[1].say(spoken[FIRST])
                 await ann.endpoint.until("the words", lambda: captions(ann))
                 assert {one["user"] for one in captions(ann)} == {ben.endpoint.user}
+                return ben.endpoint.user
 
-        asyncio.run(run())
+        speaker = asyncio.run(run())
         assert FIRST in provider.texts and SECOND not in provider.texts
+        # Whoever speaks pays.
+        assert {row[:2] for row in provider_calls(server)} == {(speaker, "captions")}
         server.stop()
 
 

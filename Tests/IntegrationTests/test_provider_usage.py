@@ -8,14 +8,21 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
+from switchboard_tests.audio_files import encode
 from switchboard_tests.conversations import befriend, direct, send
 from switchboard_tests.metrics import value
-from switchboard_tests.server import Server
+from switchboard_tests.scripted_recogniser import utterance
+from switchboard_tests.server import HTTP, Server, User
+from switchboard_tests.transcription import WORDS, Picky, endpoint_of, transcript
+from switchboard_tests.transcription import serving as recognising
 from switchboard_tests.translators import ScriptedProvider, completion, outcomes, serving
+from switchboard_tests.voice_messages import sent
 
 USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
 COLUMNS = "purpose, outcome, input_tokens, cached_tokens, output_tokens, micro_dollars, estimated"
+SPEECH_COLUMNS = "payer, purpose, engine, outcome, milliseconds, micro_dollars, texts, characters, estimated"
 
 
 @pytest.fixture
@@ -24,9 +31,9 @@ def provider() -> Iterator[ScriptedProvider]:
         yield provider
 
 
-def calls(server: Server) -> list[tuple[Any, ...]]:
+def calls(server: Server, columns: str = COLUMNS) -> list[tuple[Any, ...]]:
     with contextlib.closing(sqlite3.connect(f"file:{server.data}/switchboard.sqlite?mode=ro", uri=True)) as database:
-        return list(database.execute(f"SELECT {COLUMNS} FROM provider_calls ORDER BY id"))
+        return list(database.execute(f"SELECT {columns} FROM provider_calls ORDER BY id"))
 
 
 def test_tokens_and_money_are_counted(make_server, provider):
@@ -84,16 +91,72 @@ def test_tokens_and_money_are_counted(make_server, provider):
     assert value(server, "provider_micro_dollars_total", feature=translated[0], engine="translating") == 1_400
     lines = [line.split("\t") for line in server.command("languages", "statistics").splitlines()]
     shown = {(line[1], line[3]): line for line in lines if line[0] == "calls"}
-    assert shown["rewrite", "refused"][4:] == ["1", "0", "0", "0", "0", "0.000000", "0"]
+    assert shown["rewrite", "refused"][4:] == ["1", "0", "0", "0", "0", "0.000000", "0", "0"]
     done = shown["rewrite", "done"]
-    assert (done[2], done[4], done[7], done[-1]) == ("scripted", "7", "1200", "5")
+    assert (done[2], done[4], done[7], *done[-2:]) == ("scripted", "7", "1200", "5", "0")
     money = 2 * 2_150 + 5 * estimates[0][5]
-    assert done[-2] == f"{money // 1_000_000}.{money % 1_000_000:06}"
+    assert done[-3] == f"{money // 1_000_000}.{money % 1_000_000:06}"
     engines = [line[1:] for line in lines if line[0] == "engine"]
     assert engines == [["translation", "translating", "hosted"], ["model", "scripted", "hosted"]]
+
+
+def test_speech_has_a_budget_of_its_own_and_whoever_speaks_pays(make_server):
+    speech = utterance(WORDS)
+    with recognising(Picky) as hosted:
+        settings = endpoint_of(hosted)
+        # The timeout is for a busy machine.
+        settings["transcription"] |= {"hosted": "true", "price": {"minute": 0.006}, "timeoutSeconds": 60}
+        settings["languages"] = {"defaultLevel": "translate", "budget": {"dailyCharacters": 0, "dailySpeechSeconds": 6}}
+        server = make_server(settings)
+        ann, ben = server.users(2)
+
+        def dictate(user: User) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {user.token}", "Content-Type": "audio/ogg"}
+            return HTTP.post(f"{server.url}/v1/dictation", content=encode(speech), headers=headers)
+
+        # Nobody pays for what is refused.
+        hosted.mode = "refuse"
+        assert dictate(ann).status_code == 502
+        assert calls(server, SPEECH_COLUMNS) == [(ann.id, "dictation", "tiny", "refused", 0, 0, 0, 0, 0)]
+        hosted.successes_left = 1_000
+        first = dictate(ann)
+        assert first.status_code == 200 and first.json()["text"] == "well", first.text
+        row = calls(server, SPEECH_COLUMNS)[-1]
+        milliseconds = row[4]
+        cost = -(-milliseconds * 6 // 60)
+        assert 1_000 < milliseconds < 3_000
+        assert row == (ann.id, "dictation", "tiny", "done", milliseconds, cost, 0, 0, 0)
+        while (refused := dictate(ann)).status_code == 200:
+            pass
+        assert (refused.status_code, refused.json()["type"]) == (429, "budget_exhausted"), refused.text
+        assert 0 < int(refused.headers["Retry-After"]) <= 86_400
+        done = 6_000 // milliseconds
+        assert hosted.requests == 1 + done and len(calls(server)) == 1 + done
+        # A voice message is on the budget of who speaks, whoever asks for it.
+        message = sent(ann, ben, encode(speech))
+        failure = transcript(ben, message, "failed", "complete")["failure"]
+        assert failure["type"] == "budget_exhausted" and failure["mayRetry"], failure
+        assert hosted.requests == 1 + done
+        answer = sent(ben, ann, encode(speech))
+        assert transcript(ann, answer, "failed", "complete")["text"] == "well"
+        assert calls(server, SPEECH_COLUMNS)[-1][:4] == (ben.id, "voice_message", "tiny", "done")
+        # From the cache it is free.
+        before = len(calls(server))
+        assert transcript(ann, sent(ben, ann, encode(speech)), "failed", "complete")["text"] == "well"
+        assert len(calls(server)) == before
+        # Operators see it.
+        spent = value(server, "provider_micro_dollars_total", feature="dictation", engine="tiny")
+        assert spent == done * cost
+        lines = [line.split("\t") for line in server.command("languages", "statistics").splitlines()]
+        shown = {(line[1], line[3]): line[-1] for line in lines if line[0] == "calls"}
+        assert shown["dictation", "refused"] == "0"
+        assert shown["dictation", "done"] == str(round(done * milliseconds / 1_000))
+        server.stop()
 
 
 def test_prices_are_numbers(make_server, provider):
     model = {"provider": "openai", "url": provider.url, "name": "scripted", "price": {"input": "cheap"}}
     with pytest.raises(AssertionError, match=r"languages\.model\.price\.input must be a number from 0 to 10000"):
         make_server({"languages": {"model": model}})
+    with pytest.raises(AssertionError, match=r"transcription\.price\.minute must be a number from 0 to 10000"):
+        make_server({"transcription": {"price": {"minute": -1}}})

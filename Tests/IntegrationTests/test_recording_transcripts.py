@@ -15,7 +15,7 @@ from switchboard_tests.gateway import RATE, Participant, speaking_call
 from switchboard_tests.recordings import is_recorded, person
 from switchboard_tests.scripted_recogniser import COMMAND, PITCHES, utterance
 from switchboard_tests.server import HTTP, User
-from switchboard_tests.transcription import SPEECH, Listener, Picky, endpoint_of, serving
+from switchboard_tests.transcription import SPEECH, Listener, Picky, endpoint_of, provider_calls, serving
 from switchboard_tests.voice_messages import sent
 from switchboard_tests.waiting import TIMEOUT
 
@@ -125,6 +125,9 @@ def test_transcripts_have_their_speakers(make_server, provider):
         settings = copy.deepcopy(COMMAND) if provider == "command" else endpoint_of(listener)
         # The timeout is for a busy machine.
         settings["transcription"]["timeoutSeconds"] = 60
+        if provider != "command":
+            settings["transcription"]["hosted"] = "true"
+            settings["languages"] = {"defaultLevel": "translate"}
         server = make_server(settings)
         manifest, silent, again, files, names, users, user = asyncio.run(run(server))
         # The other recording has no speech.
@@ -134,6 +137,9 @@ def test_transcripts_have_their_speakers(make_server, provider):
         is_as_documented(server, nothing)
         assert nothing["status"] == "complete" and nothing["segments"] == [] and len(nothing["tracks"]) == 3
         assert user.get(f"/v1/recordings/{silent['id']}/transcript/text").text == ""
+        # Whoever speaks pays a hosted service, and nobody for silence.
+        speakers = set() if provider == "command" else {users[who] for who, _ in SPEECH}
+        assert {row[:2] for row in provider_calls(server)} == {(speaker, "recording") for speaker in speakers}
 
     assert again["status"] == "complete"
     utterances = spoken_by(again["segments"])

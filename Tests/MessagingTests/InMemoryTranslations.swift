@@ -19,7 +19,7 @@ struct InMemoryTranslations {
     var lastJob: Int64 = 0
     var choices: [UserID: LanguageChoices] = [:]
     var levelChecks: [ConversationID] = []
-    var usage: [String: Int64] = [:]
+    var usage: [String: ProviderUsage] = [:]
     var calls: [ProviderCall] = []
     var glossaries: [ConversationID: [GlossaryEntry]] = [:]
 }
@@ -155,11 +155,13 @@ extension InMemoryMessagingStore {
         translations.levelChecks.removeAll { $0 == conversation }
     }
 
-    func providerUsage(of user: UserID?, in period: String) -> Int64 {
-        translations.usage["\(user?.text ?? "") \(period)"] ?? 0
+    func providerUsage(of user: UserID?, in period: String) -> ProviderUsage {
+        translations.usage["\(user?.text ?? "") \(period)"] ?? ProviderUsage()
     }
-    func addProviderUsage(_ characters: Int64, of user: UserID?, in period: String) {
-        translations.usage["\(user?.text ?? "") \(period)", default: 0] += characters
+    func addProviderUsage(_ usage: ProviderUsage, of user: UserID?, in period: String) {
+        let old = providerUsage(of: user, in: period)
+        translations.usage["\(user?.text ?? "") \(period)"] = ProviderUsage(
+            characters: old.characters + usage.characters, milliseconds: old.milliseconds + usage.milliseconds)
     }
     func insert(_ call: ProviderCall) -> Int64 {
         translations.calls.append(call)

@@ -471,13 +471,45 @@ struct TranslationTests {
         try commands.settle(second, .refused, in: store)
         #expect(try ask().status == .queued)
         try commands.settle(first, .unusable, in: store)
-        #expect(store.translations.calls.map(\.characters) == [length, 0])
+        #expect(store.translations.calls.map(\.given.characters) == [length, 0])
         #expect(try call(ann) != nil)
         #expect(try call(cem) != nil)
         #expect(try call(ann) == nil)
         // Another day has another budget; the month is the same.
         store.now = store.now.adding(seconds: 86_400)
         #expect(try call(cem) == nil)
+    }
+
+    @Test(
+        "of what somebody says no more is transcribed than the day and the month have left, and what it costs is known")
+    func speech() throws {
+        let commands = ConversationCommands(
+            limits: chat.commands.limits, analyzer: chat.commands.analyzer,
+            intelligence: IntelligenceRules(
+                budget: ProviderBudget(
+                    dailyCharacters: 0, monthlyCharacters: 0, dailySpeechSeconds: 60, monthlySpeechSeconds: 90),
+                minutePrice: 0.006))
+        func call(_ payer: UserID, seconds: Int64) throws -> ProviderCall? {
+            try commands.reserve(
+                ProviderCall(
+                    at: store.now, payer: payer, purpose: "captions", engine: "x", milliseconds: 1_000 * seconds),
+                in: store)
+        }
+        // Texts have a budget of their own, of which nothing is left.
+        #expect(try !commands.isWithinBudget(ann, 1, in: store))
+        let first = try #require(try call(ann, seconds: 40))
+        #expect(first.microDollars == 4_000)
+        #expect(try call(ann, seconds: 21) == nil)
+        let second = try #require(try call(ann, seconds: 20))
+        #expect(try call(ben, seconds: 31) == nil)
+        #expect(try commands.settle(first, .done, in: store).microDollars == 4_000)
+        let refused = try commands.settle(second, .refused, in: store)
+        #expect(refused.microDollars == 0 && refused.given == ProviderUsage())
+        #expect(try call(ann, seconds: 1) != nil)
+        #expect(try call(ben, seconds: 49) != nil)
+        #expect(try call(cem, seconds: 1) == nil)
+        store.now = store.now.adding(seconds: 86_400)
+        #expect(try call(ann, seconds: 1) == nil)
     }
 
     @Test("too many jobs are given up, the oldest first")

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Model
 import Testing
 import Transcription
 
@@ -7,10 +8,13 @@ import Transcription
 
 @Suite("Transcription from the configuration")
 struct TranscriptionPartsTests {
+    private let speaker = TranscriptionPayer(.make(at: Timestamp(milliseconds: 1_800_000_000_000)), for: .dictation)
+
     private func parts(_ arguments: String...) throws -> TranscriptionParts {
         let flags = arguments.map { "--transcription-" + $0 }
         return try TranscriptionParts(
-            ServerConfiguration(file: nil, arguments: flags), logger: Logger(label: "transcription"))
+            ServerConfiguration(file: nil, arguments: flags), accounting: nil,
+            logger: Logger(label: "transcription"))
     }
 
     @Test("no provider by default") func none() throws {
@@ -32,7 +36,8 @@ struct TranscriptionPartsTests {
         do {
             let flags = arguments.map { "--transcription-" + $0 }
             _ = try TranscriptionParts(
-                ServerConfiguration(file: nil, arguments: flags), logger: Logger(label: "transcription"))
+                ServerConfiguration(file: nil, arguments: flags), accounting: nil,
+                logger: Logger(label: "transcription"))
             Issue.record("no error")
         } catch {
             #expect("\(error)".hasPrefix(key), "\(error)")
@@ -44,20 +49,20 @@ struct TranscriptionPartsTests {
             try parts(
                 "provider=command", "command=sh", "command=-c", "command=echo {language}; wc -c", "language=pt-BR"
             ).queue)
-        let transcript = try await queue.transcribe(SpeechAudio([1, 2, 3]))
+        let transcript = try await queue.transcribe(SpeechAudio([1, 2, 3]), for: speaker)
         #expect(transcript.text == "pt-BR 6")
         #expect(transcript.language == "pt-BR")
         let slow = try #require(
             try parts("provider=command", "command=sleep", "command=1000", "timeout-seconds=1").queue)
         await #expect(throws: TranscriptionFailure.timedOut) {
-            try await slow.transcribe(SpeechAudio([1]), within: .milliseconds(1_500))
+            try await slow.transcribe(SpeechAudio([1]), for: speaker, within: .milliseconds(1_500))
         }
     }
 
     @Test("a program that is missing is a clear failure when it is used") func missing() async throws {
         let queue = try #require(try parts("provider=command", "command=nonexistent-ear").queue)
         await #expect(throws: TranscriptionFailure.programMissing("nonexistent-ear")) {
-            try await queue.transcribe(SpeechAudio([1]))
+            try await queue.transcribe(SpeechAudio([1]), for: speaker)
         }
     }
 
@@ -67,7 +72,7 @@ struct TranscriptionPartsTests {
         let hook = try #require(
             try parts("provider=webhook", "webhook-secret=0123456789abcdef", "url=http://127.0.0.1:1/").queue)
         await #expect(throws: TranscriptionFailure.addressNotAllowed("127.0.0.1")) {
-            try await hook.transcribe(SpeechAudio([1]))
+            try await hook.transcribe(SpeechAudio([1]), for: speaker)
         }
         #expect(try parts("provider=openai", "url=http://127.0.0.1:1/v1").queue != nil)
     }

@@ -15,14 +15,15 @@ struct CaptionTests {
             starts.append(Int64(samples.count / 16))
             samples += try Flite.say(phrase) + Flite.silence(1.2)
         }
-        let captions = LiveCaptions(TranscriptionQueue(CommandTranscriber.pocketsphinx()), within: .seconds(100))
+        let captions = LiveCaptions(
+            TranscriptionQueue(CommandTranscriber.pocketsphinx(), accounting: nil), within: .seconds(100))
         for start in stride(from: 0, to: samples.count, by: 320) {
             captions.feed(samples[start..<min(start + 320, samples.count)])
         }
         captions.finish()
         captions.feed(samples)
         var received: [LiveCaptions.Caption] = []
-        await captions.run { event in
+        await captions.run(payer: { .speaker }) { event in
             if case .caption(let caption) = event { received.append(caption) } else { Issue.record("\(event)") }
         }
         #expect(received.map(\.text) == phrases)
@@ -37,6 +38,7 @@ struct CaptionTests {
     private struct Measuring: Transcriber {
         var failure: TranscriptionFailure?
         var identity: String { "measuring" }
+        var name: String { "measuring" }
 
         func transcribe(
             _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
@@ -55,12 +57,12 @@ struct CaptionTests {
     }
 
     @Test("when the provider is too slow the oldest are dropped, and memory stays bounded") func behind() async {
-        let captions = LiveCaptions(TranscriptionQueue(Measuring()), language: "en", maxWaiting: 2)
+        let captions = LiveCaptions(TranscriptionQueue(Measuring(), accounting: nil), language: "en", maxWaiting: 2)
         captions.feed(syllables(6))
         #expect(captions.stats.dropped == 4)
         captions.finish()
         var received: [LiveCaptions.Caption] = []
-        await captions.run { if case .caption(let caption) = $0 { received.append(caption) } }
+        await captions.run(payer: { .speaker }) { if case .caption(let caption) = $0 { received.append(caption) } }
         #expect(received.map(\.start).map { ($0 + 500) / 1_000 } == [4, 5])
         #expect(received.allSatisfy { $0.language == "en" })
     }
@@ -68,7 +70,7 @@ struct CaptionTests {
     /// Whoever speaks may change their mind at any time.
     @Test("what is not allowed is neither transcribed nor emitted") func consent() async {
         let provider = Measuring()
-        let captions = LiveCaptions(TranscriptionQueue(provider), language: "en")
+        let captions = LiveCaptions(TranscriptionQueue(provider, accounting: nil), language: "en")
         captions.feed(syllables(3))
         captions.finish()
         var asked = 0
@@ -76,9 +78,9 @@ struct CaptionTests {
         // Before the first and after it, before the second; and before the third, which was on its way by then.
         let allowed = [true, true, false, true, false]
         await captions.run(
-            isAllowed: {
+            payer: {
                 defer { asked += 1 }
-                return allowed[asked]
+                return allowed[asked] ? .speaker : nil
             }
         ) { if case .caption(let caption) = $0 { received.append(caption) } }
         #expect(received.count == 1 && asked == 5)
@@ -86,19 +88,19 @@ struct CaptionTests {
     }
 
     @Test("failures are reported, and later utterances are transcribed") func failing() async {
-        let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .invalidResponse("none"))))
+        let captions = LiveCaptions(TranscriptionQueue(Measuring(failure: .invalidResponse("none")), accounting: nil))
         captions.feed(syllables(2))
         captions.finish()
         var events: [LiveCaptions.Event] = []
-        await captions.run { events.append($0) }
+        await captions.run(payer: { .speaker }) { events.append($0) }
         #expect(events == [.failed(.invalidResponse("none")), .failed(.invalidResponse("none"))])
         #expect(captions.stats.failed == 2)
     }
 
     @Test("captions come before the end; cancellation ends them") func running() async {
-        let captions = LiveCaptions(TranscriptionQueue(Measuring()))
+        let captions = LiveCaptions(TranscriptionQueue(Measuring(), accounting: nil))
         let (events, continuation) = AsyncStream.makeStream(of: LiveCaptions.Event.self)
-        let task = Task { await captions.run { continuation.yield($0) } }
+        let task = Task { await captions.run(payer: { .speaker }) { continuation.yield($0) } }
         var coming = events.makeAsyncIterator()
         captions.feed(syllables(1))
         #expect(await coming.next() != nil)

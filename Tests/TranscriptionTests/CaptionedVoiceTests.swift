@@ -13,6 +13,7 @@ struct CaptionedVoiceTests {
     /// Returns the duration of each segment.
     private struct Measuring: Transcriber {
         var identity: String { "measuring" }
+        var name: String { "measuring" }
 
         func transcribe(
             _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
@@ -69,7 +70,7 @@ struct CaptionedVoiceTests {
         func finish() async -> [LiveCaptions.Caption] {
             voice.finish(at: Instant(nanoseconds: now))
             var received: [LiveCaptions.Caption] = []
-            await captions.run { event in
+            await captions.run(payer: { .speaker }) { event in
                 if case .caption(let caption) = event { received.append(caption) } else { Issue.record("\(event)") }
             }
             return received
@@ -84,7 +85,7 @@ struct CaptionedVoiceTests {
 
     @Test("muting ends an utterance, and later ones have correct times", arguments: [false, true])
     func muted(isDiscontinuous: Bool) async throws {
-        let speaker = try Speaker(TranscriptionQueue(Measuring()), isDiscontinuous: isDiscontinuous)
+        let speaker = try Speaker(TranscriptionQueue(Measuring(), accounting: nil), isDiscontinuous: isDiscontinuous)
         try speaker.say(Flite.silence(0.4))
         var starts: [Int64] = []
         for round in 0..<12 {
@@ -109,7 +110,7 @@ struct CaptionedVoiceTests {
 
     @Test("lost and late packets create no additional captions")
     func lossy() async throws {
-        let speaker = try Speaker(TranscriptionQueue(Measuring()))
+        let speaker = try Speaker(TranscriptionQueue(Measuring(), accounting: nil))
         var random = SeededRandom(seed: 5)
         var starts: [Int64] = []
         for _ in 0..<20 {
@@ -128,7 +129,8 @@ struct CaptionedVoiceTests {
     @Test("flite's speech becomes captions after Opus, DTX and mute", .enabled(if: Flite.hasRecognizer))
     func spoken() async throws {
         let phrases = ["one two three four five", "six seven eight nine ten"]
-        let speaker = try Speaker(TranscriptionQueue(CommandTranscriber.pocketsphinx()), isDiscontinuous: true)
+        let speaker = try Speaker(
+            TranscriptionQueue(CommandTranscriber.pocketsphinx(), accounting: nil), isDiscontinuous: true)
         for phrase in phrases {
             try speaker.say(Flite.silence(0.5) + Flite.say(phrase))
             speaker.mute(milliseconds: 2_000)

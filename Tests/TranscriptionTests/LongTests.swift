@@ -16,8 +16,8 @@ struct LongTests {
             starts.append(Int64(samples.count / 16))
             samples += try Flite.say(phrase)
         }
-        let queue = TranscriptionQueue(CommandTranscriber.pocketsphinx())
-        var long = LongTranscription(queue)
+        let queue = TranscriptionQueue(CommandTranscriber.pocketsphinx(), accounting: nil)
+        var long = LongTranscription(queue, for: .speaker)
         for start in stride(from: 0, to: samples.count, by: 16_000) {
             try await long.take(samples[start..<min(start + 16_000, samples.count)])
         }
@@ -34,6 +34,7 @@ struct LongTests {
     private final class Failing: Transcriber {
         let asked = Mutex(0)
         let identity = "failing"
+        let name = "failing"
 
         func transcribe(
             _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant
@@ -53,18 +54,18 @@ struct LongTests {
             (0..<16_000).map { Int16(($0 % 80 < 40 ? 1 : -1) * loudness) } + Flite.silence(3)
         }
         let provider = Failing()
-        let queue = TranscriptionQueue(provider)
-        var first = LongTranscription(queue)
+        let queue = TranscriptionQueue(provider, accounting: nil)
+        var first = LongTranscription(queue, for: .speaker)
         await #expect(throws: TranscriptionFailure.invalidResponse("none")) { try await first.take(samples) }
-        var second = LongTranscription(queue)
+        var second = LongTranscription(queue, for: .speaker)
         try await second.take(samples)
         #expect(try await second.finish().text == "1 3")
         #expect(provider.asked.withLock { $0 } == 3)
     }
 
     @Test("silence is an empty transcript, without a request") func silence() async throws {
-        let queue = TranscriptionQueue(CommandTranscriber(["nonexistent-ear"]))
-        var long = LongTranscription(queue)
+        let queue = TranscriptionQueue(CommandTranscriber(["nonexistent-ear"]), accounting: nil)
+        var long = LongTranscription(queue, for: .speaker)
         try await long.take(Flite.silence(100))
         #expect(try await long.finish() == Transcript(language: nil, text: "", segments: []))
     }

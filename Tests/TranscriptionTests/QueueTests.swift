@@ -15,6 +15,7 @@ private final class ManualTranscriber: Transcriber {
 
     private let state = Mutex(State())
     let identity: String
+    var name: String { identity }
 
     init(identity: String = "hand") { self.identity = identity }
 
@@ -77,12 +78,14 @@ struct QueueTests {
     private let time = ManualClock<ContinuousClock.Instant>()
 
     private func queue(
-        running: Int = 1, waiting: Int = 10, cache: any TranscriptCache = MemoryTranscriptCache()
+        running: Int = 1, waiting: Int = 10, cache: any TranscriptCache = MemoryTranscriptCache(),
+        accounting: Allowance? = nil
     ) -> TranscriptionQueue {
         var limits = TranscriptionQueue.Limits()
         limits.running = running
         limits.waiting = waiting
-        return TranscriptionQueue(provider, cache: cache, limits: limits, clock: time.clock)
+        return TranscriptionQueue(
+            provider, cache: cache, accounting: accounting, limits: limits, clock: time.clock)
     }
 
     private func audio(_ name: Int16) -> SpeechAudio { SpeechAudio(Array(repeating: name, count: 16_000)) }
@@ -94,7 +97,9 @@ struct QueueTests {
     ) -> Task<Result<Transcript, TranscriptionFailure>, Never> {
         Task {
             do throws(TranscriptionFailure) {
-                return .success(try await queue.transcribe(audio(name), priority: priority, within: timeout))
+                return .success(
+                    try await queue.transcribe(
+                        audio(name), for: .speaker, priority: priority, within: timeout))
             } catch {
                 return .failure(error)
             }
@@ -294,7 +299,54 @@ struct QueueTests {
         ]
         #expect(Set(keys).count == 4)
         let long = SpeechAudio(Array(repeating: 0, count: 16_000 * 601))
-        await #expect(throws: TranscriptionFailure.tooLong(limit: .seconds(600))) { try await queue.transcribe(long) }
+        await #expect(throws: TranscriptionFailure.tooLong(limit: .seconds(600))) {
+            try await queue.transcribe(long, for: .speaker)
+        }
+    }
+
+    @Test("each attempt is reserved before the provider gets anything, and is settled with how it ended")
+    func accounts()
+        async
+    {
+        let allowance = Allowance(2_500)
+        let queue = queue(accounting: allowance)
+        let first = ask(queue, 1)
+        await provider.requested(1)
+        #expect(allowance.begun == [.init(milliseconds: 1_000, provider: "hand", payer: .speaker)])
+        #expect(allowance.ends.isEmpty)
+        provider.respond(1, .success(transcript("one")))
+        #expect(await first.value == .success(transcript("one")))
+        #expect(allowance.ends == [nil])
+        // From the cache it is free.
+        #expect(await ask(queue, 1).value == .success(transcript("one")))
+        // What was refused is tried again on what was given back: two attempts would be too many.
+        let busy = TranscriptionFailure.refused(status: 503, reason: "", retryAfter: nil)
+        let second = ask(queue, 2)
+        await provider.requested(2)
+        provider.respond(2, .failure(busy))
+        while time.deadlines.isEmpty { await Task.yield() }
+        time.advance(by: .seconds(30))
+        await provider.requested(3)
+        provider.respond(2, .success(transcript("two")))
+        #expect(await second.value == .success(transcript("two")))
+        #expect(allowance.ends == [nil, busy, nil])
+        // Half a second is left, and the slot is free after the refusal.
+        #expect(await ask(queue, 3).value == .failure(.budgetExhausted))
+        #expect(await ask(queue, 4).value == .failure(.budgetExhausted))
+        #expect(provider.requested == [1, 2, 2])
+        #expect(allowance.begun.count == 3)
+        let stats = await queue.stats
+        #expect(stats.running == 0 && stats.waiting == 0 && stats.outcomes["budget_exhausted"] == 2)
+    }
+
+    @Test("an attempt that is cancelled is settled") func cancelledAccount() async {
+        let allowance = Allowance(10_000)
+        let queue = queue(accounting: allowance)
+        let task = ask(queue, 1)
+        await provider.requested(1)
+        task.cancel()
+        _ = await task.value
+        #expect(allowance.ends == [.cancelled])
     }
 
     @Test("the cache in memory keeps the latest, within its bounds") func bounded() {
@@ -310,7 +362,7 @@ struct QueueTests {
 
     @Test("many at once, some cancelled, some failing: nothing is left behind and no slot is lost") func storm() async {
         let queue = TranscriptionQueue(
-            Moody(),
+            Moody(), accounting: nil,
             limits: {
                 var limits = TranscriptionQueue.Limits()
                 limits.running = 3
@@ -334,6 +386,7 @@ private struct Moody: Transcriber {
     static let most = Mutex(0)
     private static let busy = Mutex(0)
     var identity: String { "moody" }
+    var name: String { "moody" }
 
     func transcribe(
         _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant

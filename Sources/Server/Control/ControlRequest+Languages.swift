@@ -29,7 +29,8 @@ extension ControlResponse {
             let tokens = "\(calls.tokens.input)\t\(calls.tokens.cached)\t\(calls.tokens.output)"
             let dollars = Self.dollars(calls.microDollars)
             return "calls\t\(calls.purpose)\t\(calls.engine)\t\(calls.outcome ?? "unsettled")\t\(calls.count)"
-                + "\t\(calls.characters)\t\(tokens)\t\(dollars)\t\(calls.estimated)"
+                + "\t\(calls.given.characters)\t\(tokens)\t\(dollars)\t\(calls.estimated)"
+                + "\t\((calls.given.milliseconds + 500) / 1_000)"
         }
         self.init(lines: lines)
     }

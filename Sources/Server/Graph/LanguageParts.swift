@@ -33,12 +33,15 @@ struct LanguageParts: Sendable {
             ceiling: configuration[\.languages.ceiling], defaultLevel: configuration[\.languages.defaultLevel],
             budget: ProviderBudget(
                 dailyCharacters: Int64(configuration[\.languages.budget.dailyCharacters]),
-                monthlyCharacters: Int64(configuration[\.languages.budget.monthlyCharacters])),
+                monthlyCharacters: Int64(configuration[\.languages.budget.monthlyCharacters]),
+                dailySpeechSeconds: Int64(configuration[\.languages.budget.dailySpeechSeconds]),
+                monthlySpeechSeconds: Int64(configuration[\.languages.budget.monthlySpeechSeconds])),
             isTranscriberHosted: TranscriptionParts.isHosted(configuration),
             isEmbedderHosted: EmbeddingParts.isHosted(configuration),
             glossary: try Self.glossary(configuration[\.languages.glossary]),
             tone: TranslationTone(rawValue: configuration[\.languages.tone].rawValue),
-            prices: Self.prices(configuration))
+            prices: Self.prices(configuration),
+            minutePrice: configuration[\.transcription.price.minute])
         translation = try TranslationParts(configuration, logger: logger)
         embedding = try EmbeddingParts(configuration, logger: logger)
         explanation = try ExplanationParts(configuration, logger: logger)
@@ -55,8 +58,10 @@ struct LanguageParts: Sendable {
             input: configuration[\.languages.model.price.input],
             cachedInput: configuration[\.languages.model.price.cachedInput],
             output: configuration[\.languages.model.price.output])
+        let embeddings = TokenPrice(input: configuration[\.languages.embeddings.price.input])
         var prices: [String: TokenPrice] = [:]
         for (name, price) in [
+            (configuration[\.languages.embeddings.model], embeddings),
             (configuration[\.languages.translation.model], translation), (configuration[\.languages.model.name], model),
         ] where !name.isEmpty && price != TokenPrice() {
             prices[String(name.prefix(64))] = price

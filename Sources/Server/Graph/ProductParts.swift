@@ -33,17 +33,21 @@ struct ProductParts: Sendable {
     let embedder: EmbeddingIndexer?
     let embedding: EmbeddingParts
     let messageClock: MessageClock
+    let transcription: TranscriptionParts
     let retention: Retention
     let eraser: AccountEraser
 
     /// - Parameter gateway: nil if no gateway is to run.
     init(
         _ configuration: ServerConfiguration, store: Store, directory: DataDirectory, hub: RealtimeHub,
-        bus: any EventBus, relay: RelayServer?, gateway: GatewayConfiguration?, transcription: TranscriptionParts,
+        bus: any EventBus, relay: RelayServer?, gateway: GatewayConfiguration?,
         languages: LanguageParts
     ) async throws {
         media = try await MediaParts(configuration, store: store, directory: directory)
         let commands = ConversationCommands(analyzer: languages.analyzer, intelligence: languages.rules)
+        transcription = try TranscriptionParts(
+            configuration, accounting: ProviderAccounting(store: store, commands: commands),
+            logger: Logger(label: "transcription"))
         voice = VoiceParts(
             configuration, store: store, commands: commands, media: media, transcription: transcription)
         calls = try await CallParts(

@@ -31,7 +31,7 @@ struct ServiceGraph: Sendable {
     private let storage: StorageParts
     private let relay: RelayServer?
     private let gateway: GatewayLegs?
-    private let transcription: TranscriptionParts
+    private let transcription: TranscriptionParts?
     private let conversations: ConversationService?
     /// Locked until the process ends.
     private let directory: DataDirectory
@@ -47,7 +47,6 @@ struct ServiceGraph: Sendable {
         let admin = try AdminSettings(configuration)
         let client = try WebClientSettings(configuration)
         if let warning = DescriptorBudget(configuration).warning { logger.warning("\(warning)") }
-        transcription = try TranscriptionParts(configuration, logger: Logger(label: "transcription"))
         let addresses = LocalAddresses.current()
         let relay = try RelayParts(configuration, roles, directory: directory, logger: logger)
         let server = relay.server
@@ -77,10 +76,10 @@ struct ServiceGraph: Sendable {
                 configuration, store: storage.store, directory: directory, hub: hub, bus: bus, relay: server,
                 gateway: roles.contains(.gateway)
                     ? gatewaySettings.gateway(beside: relay.settings.configuration) : nil,
-                transcription: transcription,
                 languages: try LanguageParts(configuration, logger: Logger(label: "languages")))
         }
         gateway = product?.calls.gateway
+        transcription = product?.transcription
         let calls = product?.calls
         let accounts = try await AccountParts(configuration, storage, directory: directory) { user, signIns in
             for signIn in signIns { hub.revoke(signIn: signIn) }
@@ -120,7 +119,8 @@ struct ServiceGraph: Sendable {
         let dispatcher = accounts.webhooks.dispatcher()
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
-            transcription: transcription, translation: product?.translationStats(storage.store), webhooks: dispatcher,
+            transcription: transcription?.queue, translation: product?.translationStats(storage.store),
+            webhooks: dispatcher,
             search: product?.indexer, written: { authenticator.writtenBytes },
             lostLines: { log.lostCount }, registry: registry)
         let readiness = Readiness(
@@ -183,7 +183,7 @@ struct ServiceGraph: Sendable {
     /// Releases what the services used, after the last of them has stopped.
     func close() async {
         await conversations?.marks.flush()
-        await transcription.queue?.close()
+        await transcription?.queue?.close()
         gateway?.stop()
         relay?.stop()
         await storage.database.close()

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Services
 import Transcription
 
 /// The transcription provider, and its queue.
@@ -7,7 +8,10 @@ struct TranscriptionParts: Sendable {
     /// Nil if no provider is configured.
     let queue: TranscriptionQueue?
 
-    init(_ configuration: ServerConfiguration, logger: Logger) throws(ConfigurationError) {
+    /// - Parameter accounting: nil if nobody counts what the provider is given.
+    init(
+        _ configuration: ServerConfiguration, accounting: ProviderAccounting?, logger: Logger
+    ) throws(ConfigurationError) {
         let language = configuration[\.transcription.language]
         guard language.isEmpty || Self.isLanguage(language) else {
             throw ConfigurationError(
@@ -18,7 +22,10 @@ struct TranscriptionParts: Sendable {
         limits.waiting = configuration[\.transcription.queueLength]
         limits.attempt = .seconds(configuration[\.transcription.timeoutSeconds])
         limits.language = language.isEmpty ? nil : language
-        queue = try Self.provider(configuration, logger: logger).map { TranscriptionQueue($0, limits: limits) }
+        let speech = accounting.map { SpeechAccounting($0, isHosted: Self.isHosted(configuration)) }
+        queue = try Self.provider(configuration, logger: logger).map { provider in
+            TranscriptionQueue(provider, accounting: speech, limits: limits)
+        }
     }
 
     /// Whether what is transcribed leaves what the operator runs.

@@ -18,7 +18,7 @@ struct ServerMetrics: Sendable {
     /// Nil without the api.
     let calls: CallParts?
     let voice: VoiceParts?
-    let transcription: TranscriptionParts
+    let transcription: TranscriptionQueue?
     /// Nil without the api.
     let translation: (@Sendable () async throws -> TranslationStats)?
     let webhooks: WebhookDispatcher
@@ -36,7 +36,7 @@ struct ServerMetrics: Sendable {
 
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
-        transcription: TranscriptionParts, translation: (@Sendable () async throws -> TranslationStats)?,
+        transcription: TranscriptionQueue?, translation: (@Sendable () async throws -> TranslationStats)?,
         webhooks: WebhookDispatcher, search: SearchIndexer?,
         written: @escaping @Sendable () -> (admitted: Int, refused: Int), lostLines: @escaping @Sendable () -> Int,
         registry: PrometheusRegistry
@@ -96,7 +96,7 @@ struct ServerMetrics: Sendable {
             collect(gateway.stats, calls.voiceRecorder.stats)
             set("recording_dropped_total", await gateway.recorder.droppedCount)
         }
-        if let queue = transcription.queue { collect(await queue.stats) }
+        if let queue = transcription { collect(await queue.stats) }
         if let stats = try? await translation?() { collect(stats) }
         if let stats = try? await webhooks.stats() { collect(stats) }
         if let calls { set("recording_mixes_waiting", calls.mixes.waitingCount) }

@@ -117,8 +117,9 @@ package final class RecordingTranscripts: Service {
     private func transcript(of track: UntranscribedTrack, with queue: TranscriptionQueue) async -> FileTranscript? {
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            if try await isAllowed(track) {
-                guard let result = try await runTranscription(of: track, queue) else { return nil }
+            if let speaker = try await speaker(on: track) {
+                let payer = TranscriptionPayer(speaker, for: .recording)
+                guard let result = try await runTranscription(of: track, for: payer, queue) else { return nil }
                 transcript = FileTranscript(result)
             } else {
                 transcript = .notAllowed
@@ -142,10 +143,10 @@ package final class RecordingTranscripts: Service {
 
     /// Nil if the recording is removed meanwhile.
     private func runTranscription(
-        of track: UntranscribedTrack, _ queue: TranscriptionQueue
+        of track: UntranscribedTrack, for payer: TranscriptionPayer, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> Transcript? {
         do {
-            var transcription = LongTranscription(queue)
+            var transcription = LongTranscription(queue, for: payer)
             var audio = try TrackAudio()
             let file = try await files.open(track.file)
             try await file.read(0..<file.byteCount) { bytes in
@@ -170,9 +171,10 @@ package final class RecordingTranscripts: Service {
         }
     }
 
-    private func isAllowed(_ track: UntranscribedTrack) async throws(TranscriptionFailure) -> Bool {
+    /// Nil if they do not allow it.
+    private func speaker(on track: UntranscribedTrack) async throws(TranscriptionFailure) -> UserID? {
         do {
-            return try await store.read { try self.consent.allows(track, store: $0) }
+            return try await store.read { try self.consent.speaker(on: track, store: $0) }
         } catch {
             if Task.isCancelled { throw .cancelled }
             logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])

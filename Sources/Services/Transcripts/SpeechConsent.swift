@@ -14,12 +14,13 @@ package struct SpeechConsent: Sendable {
         try commands.allowsTranscription(of: speaker, in: store.call(call)?.conversation, store: store)
     }
 
-    /// False for a track that is gone.
-    package func allows(_ track: UntranscribedTrack, store: StoreTransaction) throws -> Bool {
+    /// Who speaks on a track; nil if they do not allow it, or the track is gone.
+    package func speaker(on track: UntranscribedTrack, store: StoreTransaction) throws -> UserID? {
         guard let recording = try store.recording(track.recording),
-            let speaker = recording.tracks.first(where: { $0.file == track.file })?.user
-        else { return false }
-        return try allows(speaker, in: recording.call, store: store)
+            let speaker = recording.tracks.first(where: { $0.file == track.file })?.user,
+            try allows(speaker, in: recording.call, store: store)
+        else { return nil }
+        return speaker
     }
 
     /// - Throws: `consent_required` if nobody who is in the call may be transcribed.

@@ -39,7 +39,7 @@ package struct DictationService: Sendable {
     }
 
     /// - Parameter language: in which is spoken; nil for that of the settings.
-    /// - Throws: `provider_not_configured`, `consent_required`, `provider_failed`, `unavailable` if too much is waiting, and
+    /// - Throws: `provider_not_configured`, `consent_required`, `budget_exhausted`, `provider_failed`, `unavailable` if too much is waiting, and
     ///   `invalid_request` of the body. The permission is checked before the body is received.
     package func text(
         by user: UserID, in language: LanguageTag?, receiving receive: () async throws -> [UInt8]
@@ -82,7 +82,7 @@ package struct DictationService: Sendable {
             return try await running.withSlot {
                 let samples = try await work.run { try VoiceReading.samples(of: bytes, seconds: seconds) }
                 do throws(TranscriptionFailure) {
-                    return try await transcribe(samples, in: language?.string, queue)
+                    return try await transcribe(samples, by: user, in: language?.string, queue)
                 } catch {
                     throw Problem(error)
                 }
@@ -91,10 +91,11 @@ package struct DictationService: Sendable {
     }
 
     private func transcribe(
-        _ samples: [Int16], in language: String?, _ queue: TranscriptionQueue
+        _ samples: [Int16], by user: UserID, in language: String?, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> Text {
         var transcription = LongTranscription(
-            queue, language: language, priority: .live, isCached: false, within: .seconds(60))
+            queue, for: TranscriptionPayer(user, for: .dictation), language: language, priority: .live, isCached: false,
+            within: .seconds(60))
         let transcript = try await transcription.transcript(of: samples)
         return Text(text: transcript.text, language: transcript.language)
     }
@@ -105,6 +106,7 @@ extension Problem {
         switch failure {
         case .queueFull, .shutDown, .cancelled:
             self.init(.unavailable, "Too much is being transcribed. Try again later.", retryAfter: 2_000)
+        case .budgetExhausted: self = .budgetExhausted(at: .systemClock())
         default:
             self.init(.providerFailed, "The transcription provider failed: \(failure)")
         }

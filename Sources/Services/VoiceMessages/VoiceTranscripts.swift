@@ -66,7 +66,10 @@ package final class VoiceTranscripts: Service {
         let commands = commands
         let transcript: FileTranscript
         do throws(TranscriptionFailure) {
-            transcript = try await isAllowed(file) ? runTranscription(of: file, queue) : .notAllowed
+            transcript =
+                if let author = try await author(of: file) {
+                    try await runTranscription(of: file, for: TranscriptionPayer(author, for: .voiceMessage), queue)
+                } else { .notAllowed }
         } catch .cancelled {
             return
         } catch .shutDown {
@@ -84,10 +87,10 @@ package final class VoiceTranscripts: Service {
         }
     }
 
-    /// Read again now: it may have changed while the file waited.
-    private func isAllowed(_ file: FileID) async throws(TranscriptionFailure) -> Bool {
+    /// Nil if they do not allow it. Read again now: it may have changed while the file waited.
+    private func author(of file: FileID) async throws(TranscriptionFailure) -> UserID? {
         do {
-            return try await store.read { try self.commands.allowsTranscription(of: file, in: $0) }
+            return try await store.read { try self.commands.transcribableAuthor(of: file, in: $0) }
         } catch {
             logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])
             throw .unreachable("its message cannot be read")
@@ -95,10 +98,10 @@ package final class VoiceTranscripts: Service {
     }
 
     private func runTranscription(
-        of file: FileID, _ queue: TranscriptionQueue
+        of file: FileID, for payer: TranscriptionPayer, _ queue: TranscriptionQueue
     ) async throws(TranscriptionFailure) -> FileTranscript {
         let samples = try await samples(of: file)
-        var transcription = LongTranscription(queue)
+        var transcription = LongTranscription(queue, for: payer)
         return FileTranscript(try await transcription.transcript(of: samples))
     }
 

@@ -13,7 +13,7 @@ struct Languages: AsyncParsableCommand {
                 Lines with tabs: message, language, count; translation, from, into, state, count; waiting, count, age of \
                 the oldest; vectors, model, count, bytes; calls of hosted services in this month (UTC), what for, engine, \
                 outcome, count, characters, tokens read, read again and written, dollars by the prices in the configuration, \
-                and how many of them are estimates; of a running server also how much of what was asked for was there, and \
+                how many of them are estimates, and seconds of speech; of a running server also how much of what was asked for was there, and \
                 engine, what for, name, whether it is hosted or your own.
                 """)
 

@@ -9,7 +9,9 @@ package enum DictationOperations {
         "language", Schemas.language,
         "The language that is spoken, as a BCP 47 tag; without it that of the server's settings, or the provider finds out."
     )
-    private static let problems: [Problem.Kind] = [.consentRequired, .providerNotConfigured, .providerFailed]
+    private static let problems: [Problem.Kind] = [
+        .consentRequired, .budgetExhausted, .providerNotConfigured, .providerFailed,
+    ]
 
     package static func all(_ service: DictationService) -> [Operation] { [dictateFile(service)] }
 

@@ -7,6 +7,7 @@ import contextlib
 import hmac
 import http.server
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 
 from switchboard_tests import scripted_recogniser
 from switchboard_tests.scripted_http import form
-from switchboard_tests.server import User
+from switchboard_tests.server import Server, User
 
 SPEECH = [(0, "one two three four five"), (1, "six seven eight nine ten"), (0, "one two three")]
 WORDS = "one two three four five"
@@ -144,6 +145,13 @@ class Picky(Liar):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+def provider_calls(server: Server) -> list[tuple[Any, ...]]:
+    """What hosted services were given of speech: by whom, for what, how it ended, and how many milliseconds."""
+    columns = "payer, purpose, outcome, milliseconds"
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/switchboard.sqlite?mode=ro", uri=True)) as database:
+        return list(database.execute(f"SELECT {columns} FROM provider_calls WHERE milliseconds > 0 ORDER BY id"))
 
 
 @contextlib.contextmanager

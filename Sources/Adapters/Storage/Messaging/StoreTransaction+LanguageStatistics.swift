@@ -1,4 +1,5 @@
 package import Languages
+package import Messaging
 import Model
 
 /// The translations that are to be made.
@@ -26,7 +27,7 @@ package struct LanguageStatistics: Hashable, Sendable {
         /// Nil of those that run, or that a killed server has left.
         package var outcome: String?
         package var count: Int
-        package var characters: Int64
+        package var given: ProviderUsage
         package var tokens: TokenUsage
         package var microDollars: Int64
         /// How many have estimates instead of what the service says.
@@ -90,13 +91,14 @@ extension StoreTransaction {
         return try sql.query(
             """
             SELECT purpose, engine, outcome, COUNT(*), SUM(characters), SUM(input_tokens), SUM(cached_tokens),
-                SUM(output_tokens), SUM(micro_dollars), SUM(estimated)
+                SUM(output_tokens), SUM(micro_dollars), SUM(estimated), SUM(milliseconds)
             FROM provider_calls WHERE at >= ?1 GROUP BY purpose, engine, outcome ORDER BY purpose, engine, outcome
             """, [.time(month)]
         ).map { row in
             LanguageStatistics.Calls(
                 purpose: try row.text(0), engine: try row.text(1), outcome: try row.textIfPresent(2),
-                count: try row.int(3), characters: try row.integer(4),
+                count: try row.int(3),
+                given: ProviderUsage(characters: try row.integer(4), milliseconds: try row.integer(10)),
                 tokens: TokenUsage(
                     input: try row.integer(5), cached: try row.integer(6), output: try row.integer(7)),
                 microDollars: try row.integer(8), estimated: try row.int(9))

@@ -207,18 +207,23 @@ extension StoreTransaction {
 
 // What hosted services were given.
 extension StoreTransaction {
-    package func providerUsage(of user: UserID?, in period: String) throws -> Int64 {
-        try sql.first(
-            "SELECT characters FROM provider_usage WHERE scope = ?1 AND period = ?2",
-            [.text(user?.text ?? ""), .text(period)])?.integer(0) ?? 0
+    package func providerUsage(of user: UserID?, in period: String) throws -> ProviderUsage {
+        let row = try sql.first(
+            "SELECT characters, milliseconds FROM provider_usage WHERE scope = ?1 AND period = ?2",
+            [.text(user?.text ?? ""), .text(period)])
+        return ProviderUsage(characters: try row?.integer(0) ?? 0, milliseconds: try row?.integer(1) ?? 0)
     }
 
-    package func addProviderUsage(_ characters: Int64, of user: UserID?, in period: String) throws {
+    package func addProviderUsage(_ usage: ProviderUsage, of user: UserID?, in period: String) throws {
         try sql.execute(
             """
-            INSERT INTO provider_usage (scope, period, characters) VALUES (?1, ?2, ?3)
-            ON CONFLICT (scope, period) DO UPDATE SET characters = provider_usage.characters + ?3
-            """, [.text(user?.text ?? ""), .text(period), .integer(characters)])
+            INSERT INTO provider_usage (scope, period, characters, milliseconds) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (scope, period) DO UPDATE SET characters = provider_usage.characters + ?3,
+                milliseconds = provider_usage.milliseconds + ?4
+            """,
+            [
+                .text(user?.text ?? ""), .text(period), .integer(usage.characters), .integer(usage.milliseconds),
+            ])
     }
 
     package func insert(_ call: ProviderCall) throws -> Int64 {
@@ -226,13 +231,14 @@ extension StoreTransaction {
             """
             INSERT INTO provider_calls (
                 at, payer, purpose, engine, texts, characters, input_tokens, cached_tokens, output_tokens,
-                micro_dollars, estimated)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id
+                micro_dollars, estimated, milliseconds)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING id
             """,
             [
                 .time(call.at), .id(call.payer), .text(call.purpose), .text(call.engine), .integer(call.texts),
-                .integer(call.characters), .integer(call.tokens.input), .integer(call.tokens.cached),
+                .integer(call.given.characters), .integer(call.tokens.input), .integer(call.tokens.cached),
                 .integer(call.tokens.output), .integer(call.microDollars), .integer(call.isEstimated ? 1 : 0),
+                .integer(call.given.milliseconds),
             ])
         return try row?.integer(0) ?? 0
     }
@@ -241,13 +247,13 @@ extension StoreTransaction {
         try sql.execute(
             """
             UPDATE provider_calls SET characters = ?2, outcome = ?3, input_tokens = ?4, cached_tokens = ?5,
-                output_tokens = ?6, micro_dollars = ?7, estimated = ?8
+                output_tokens = ?6, micro_dollars = ?7, estimated = ?8, milliseconds = ?9
             WHERE id = ?1
             """,
             [
-                .integer(call.id), .integer(call.characters), .text(call.outcome?.rawValue),
+                .integer(call.id), .integer(call.given.characters), .text(call.outcome?.rawValue),
                 .integer(call.tokens.input), .integer(call.tokens.cached), .integer(call.tokens.output),
-                .integer(call.microDollars), .integer(call.isEstimated ? 1 : 0),
+                .integer(call.microDollars), .integer(call.isEstimated ? 1 : 0), .integer(call.given.milliseconds),
             ])
     }
 

@@ -18,5 +18,11 @@ extension DatabaseSchema {
             ["input_tokens", "cached_tokens", "output_tokens", "micro_dollars", "estimated"].map { column in
                 "ALTER TABLE provider_calls ADD COLUMN \(column) BIGINT NOT NULL DEFAULT 0"
             }),
+        // Of speech.
+        Migration(
+            73, "speech for hosted services",
+            ["provider_calls", "provider_usage"].map { table in
+                "ALTER TABLE \(table) ADD COLUMN milliseconds BIGINT NOT NULL DEFAULT 0"
+            }),
     ]
 }

@@ -119,13 +119,17 @@ package struct IntelligenceRules: Hashable, Sendable {
     package var tone: TranslationTone?
     /// Of models, by their names as engines.
     package var prices: [String: TokenPrice]
+    /// Dollars for a minute of speech; 0 where nobody has said.
+    package var minutePrice: Double
 
     package init(
         ceiling: IntelligenceLevel = .full, defaultLevel: IntelligenceLevel = .local,
         budget: ProviderBudget = ProviderBudget(), isTranscriberHosted: Bool = false, isEmbedderHosted: Bool = false,
-        glossary: [GlossaryEntry] = [], tone: TranslationTone? = nil, prices: [String: TokenPrice] = [:]
+        glossary: [GlossaryEntry] = [], tone: TranslationTone? = nil, prices: [String: TokenPrice] = [:],
+        minutePrice: Double = 0
     ) {
         self.prices = prices
+        self.minutePrice = minutePrice
         self.glossary = glossary
         self.tone = tone
         self.budget = budget

@@ -7,10 +7,35 @@ package struct ProviderBudget: Hashable, Sendable {
     package var dailyCharacters: Int64
     /// Of all users in a month of UTC.
     package var monthlyCharacters: Int64
+    /// Seconds of speech of one user in a day of UTC.
+    package var dailySpeechSeconds: Int64
+    /// Of all users in a month of UTC.
+    package var monthlySpeechSeconds: Int64
 
-    package init(dailyCharacters: Int64 = 200_000, monthlyCharacters: Int64 = 20_000_000) {
+    package init(
+        dailyCharacters: Int64 = 200_000, monthlyCharacters: Int64 = 20_000_000, dailySpeechSeconds: Int64 = 14_400,
+        monthlySpeechSeconds: Int64 = 1_440_000
+    ) {
         self.dailyCharacters = dailyCharacters
         self.monthlyCharacters = monthlyCharacters
+        self.dailySpeechSeconds = dailySpeechSeconds
+        self.monthlySpeechSeconds = monthlySpeechSeconds
+    }
+}
+
+/// What hosted services were given: texts, and speech.
+package struct ProviderUsage: Hashable, Sendable {
+    package var characters: Int64
+    /// Of speech.
+    package var milliseconds: Int64
+
+    package init(characters: Int64 = 0, milliseconds: Int64 = 0) {
+        self.characters = characters
+        self.milliseconds = milliseconds
+    }
+
+    package static prefix func - (usage: Self) -> Self {
+        Self(characters: -usage.characters, milliseconds: -usage.milliseconds)
     }
 }
 
@@ -31,10 +56,10 @@ package struct ProviderCall: Hashable, Sendable {
     package var purpose: String
     package var engine: String
     package var texts: Int
-    package var characters: Int64
+    package var given: ProviderUsage
     /// What the service says that it used; an estimate while it runs, and where it does not say.
     package var tokens: TokenUsage
-    /// Of the tokens, by the prices in the configuration.
+    /// Of the tokens and of the speech, by the prices in the configuration.
     package var microDollars: Int64 = 0
     package var isEstimated: Bool
     /// Nil while it runs, and for ever if the server was killed meanwhile.
@@ -52,7 +77,13 @@ package struct ProviderCall: Hashable, Sendable {
         self.purpose = purpose
         self.engine = engine
         self.texts = texts
-        self.characters = characters
+        given = ProviderUsage(characters: characters)
+    }
+
+    /// A call that transcribes speech, which is billed by its length.
+    package init(at: Timestamp, payer: UserID, purpose: String, engine: String, milliseconds: Int64) {
+        self.init(at: at, payer: payer, purpose: purpose, engine: engine, texts: 0, characters: 0)
+        given.milliseconds = milliseconds
     }
 }
 
@@ -79,11 +110,11 @@ extension ConversationCommands {
     ///
     /// - Returns: the call with its id; nil if it may not be made.
     package func reserve(_ call: ProviderCall, in store: some MessagingStore) throws -> ProviderCall? {
-        guard try isWithinBudget(call.payer, call.characters, in: store) else { return nil }
-        try store.addProviderUsage(call.characters, of: call.payer, in: call.at.day)
-        try store.addProviderUsage(call.characters, of: nil, in: call.at.month)
+        guard try isWithinBudget(call.payer, call.given, in: store) else { return nil }
+        try store.addProviderUsage(call.given, of: call.payer, in: call.at.day)
+        try store.addProviderUsage(call.given, of: nil, in: call.at.month)
         var call = call
-        call.microDollars = intelligence.prices[call.engine]?.microDollars(of: call.tokens) ?? 0
+        call.microDollars = intelligence.microDollars(of: call)
         call.id = try store.insert(call)
         return call
     }
@@ -99,21 +130,43 @@ extension ConversationCommands {
         call.outcome = outcome
         if let usage = usage ?? (outcome == .refused ? TokenUsage() : nil) {
             (call.tokens, call.isEstimated) = (usage, false)
-            call.microDollars = intelligence.prices[call.engine]?.microDollars(of: usage) ?? 0
         }
         if outcome == .refused {
-            try store.addProviderUsage(-call.characters, of: call.payer, in: call.at.day)
-            try store.addProviderUsage(-call.characters, of: nil, in: call.at.month)
-            call.characters = 0
+            try store.addProviderUsage(-call.given, of: call.payer, in: call.at.day)
+            try store.addProviderUsage(-call.given, of: nil, in: call.at.month)
+            call.given = ProviderUsage()
         }
+        call.microDollars = intelligence.microDollars(of: call)
         try store.update(call)
         return call
     }
 
     /// Whether so many characters are left today of this user, and of the server this month.
     package func isWithinBudget(_ user: UserID, _ characters: Int64, in store: some MessagingStore) throws -> Bool {
+        try isWithinBudget(user, ProviderUsage(characters: characters), in: store)
+    }
+
+    /// What is not asked for is not looked at: who has used up the texts of a day may still speak.
+    private func isWithinBudget(_ user: UserID, _ more: ProviderUsage, in store: some MessagingStore) throws -> Bool {
         let budget = intelligence.budget
-        return try store.providerUsage(of: user, in: store.now.day) + characters <= budget.dailyCharacters
-            && store.providerUsage(of: nil, in: store.now.month) + characters <= budget.monthlyCharacters
+        let (day, month) = (
+            try store.providerUsage(of: user, in: store.now.day), try store.providerUsage(of: nil, in: store.now.month)
+        )
+        func isLeft(_ amount: KeyPath<ProviderUsage, Int64>, _ daily: Int64, _ monthly: Int64) -> Bool {
+            more[keyPath: amount] == 0
+                || day[keyPath: amount] + more[keyPath: amount] <= daily
+                    && month[keyPath: amount] + more[keyPath: amount] <= monthly
+        }
+        return isLeft(\.characters, budget.dailyCharacters, budget.monthlyCharacters)
+            && isLeft(\.milliseconds, 1_000 * budget.dailySpeechSeconds, 1_000 * budget.monthlySpeechSeconds)
+    }
+}
+
+extension IntelligenceRules {
+    fileprivate func microDollars(of call: ProviderCall) -> Int64 {
+        let speech = minutePrice * 1_000_000 / 60_000 * Double(call.given.milliseconds)
+        // Up, but for what is left of a whole number by the arithmetic.
+        let whole = Int64(exactly: max(speech - 0.001, 0).rounded(.up)) ?? 0
+        return (prices[call.engine]?.microDollars(of: call.tokens) ?? 0) + whole
     }
 }

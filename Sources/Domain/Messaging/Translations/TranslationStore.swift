@@ -89,9 +89,9 @@ package protocol TranslationStore: HintStore, SummaryStore {
     func conversationsWithChangedLevels(limit: Int) throws -> [ConversationID]
     func removeLevelCheck(of conversation: ConversationID) throws
 
-    /// Characters that hosted services were given in a day or month, for a user, or for all.
-    func providerUsage(of user: UserID?, in period: String) throws -> Int64
-    func addProviderUsage(_ characters: Int64, of user: UserID?, in period: String) throws
+    /// What hosted services were given in a day or month, for a user, or for all.
+    func providerUsage(of user: UserID?, in period: String) throws -> ProviderUsage
+    func addProviderUsage(_ usage: ProviderUsage, of user: UserID?, in period: String) throws
     /// Returns its id.
     func insert(_ call: ProviderCall) throws -> Int64
     func update(_ call: ProviderCall) throws

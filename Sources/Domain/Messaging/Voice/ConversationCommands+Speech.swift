@@ -30,10 +30,12 @@ extension ConversationCommands {
         return min(intelligence.ceiling, own ?? intelligence.defaultLevel)
     }
 
-    /// The same of the file of a voice message; false for one that is gone.
-    package func allowsTranscription(of id: FileID, in store: some MessagingStore) throws -> Bool {
-        guard let file = try store.voiceFile(id), let location = file.location else { return false }
-        return try allowsTranscription(of: file.author, in: location.conversation, store: store)
+    /// Who speaks in the file of a voice message; nil if it may not be transcribed, or is gone.
+    package func transcribableAuthor(of id: FileID, in store: some MessagingStore) throws -> UserID? {
+        guard let file = try store.voiceFile(id), let location = file.location,
+            try allowsTranscription(of: file.author, in: location.conversation, store: store)
+        else { return nil }
+        return file.author
     }
 
     /// Words that somebody has spoken in a call, to be translated.

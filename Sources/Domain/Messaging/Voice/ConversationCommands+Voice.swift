@@ -108,7 +108,7 @@ extension ConversationCommands {
         let file = try voiceFile(number, in: id, by: user, store: store)
         try found.checkIsOpen(number)
         if let known = try store.transcript(of: file), known.status != .failed { return known }
-        guard try allowsTranscription(of: file, in: store) else {
+        guard try transcribableAuthor(of: file, in: store) != nil else {
             throw try consentProblem(
                 "machines transcribe this", of: number, in: id, levels: [.local, .translate], by: user,
                 field: "number", store: store)

@@ -81,11 +81,11 @@ package final class LiveCaptions: Sendable {
 
     /// Emits each caption as it comes, until `finish`, or until the task is cancelled. To be called once.
     ///
-    /// - Parameter isAllowed: asked for each utterance before it is transcribed, and once more before it is emitted: what is
-    ///   not allowed is dropped.
-    package func run(isAllowed: () async -> Bool = { true }, _ emit: (Event) async -> Void) async {
-        for await _ in wakes { await transcribeWaiting(isAllowed, emit) }
-        await transcribeWaiting(isAllowed, emit)
+    /// - Parameter payer: asked for each utterance before it is transcribed, and once more before it is emitted: nil if that is
+    ///   not allowed, and it is dropped.
+    package func run(payer: () async -> TranscriptionPayer?, _ emit: (Event) async -> Void) async {
+        for await _ in wakes { await transcribeWaiting(payer, emit) }
+        await transcribeWaiting(payer, emit)
     }
 
     private func update(_ body: (inout VoiceActivityDetector) -> [Utterance]) {
@@ -102,18 +102,18 @@ package final class LiveCaptions: Sendable {
         if hasMore { wake.yield() }
     }
 
-    private func transcribeWaiting(_ isAllowed: () async -> Bool, _ emit: (Event) async -> Void) async {
+    private func transcribeWaiting(_ payer: () async -> TranscriptionPayer?, _ emit: (Event) async -> Void) async {
         while !Task.isCancelled, let next = state.withLock({ $0.waiting.popFirst() }) {
-            guard await isAllowed() else { continue }
+            guard let speaker = await payer() else { continue }
             do throws(TranscriptionFailure) {
                 let transcript = try await queue.transcribe(
-                    next.audio, language: language, priority: .live, within: timeout)
+                    next.audio, for: speaker, language: language, priority: .live, within: timeout)
                 guard !transcript.text.isEmpty else { continue }
                 let caption = Caption(
                     start: next.start + (transcript.segments.first?.start ?? 0),
                     end: next.start + (transcript.segments.last?.end ?? next.audio.milliseconds),
                     text: transcript.text, language: transcript.language)
-                guard await isAllowed() else { continue }
+                guard await payer() != nil else { continue }
                 state.withLock { $0.stats.captions += 1 }
                 await emit(.caption(caption))
             } catch {

@@ -26,6 +26,7 @@ package struct CommandTranscriber: Transcriber {
     }
 
     package var identity: String { "command " + arguments.joined(separator: " ") }
+    package var name: String { String((program.split(separator: "/").last ?? "").prefix(64)) }
 
     package var program: String { arguments.first ?? "" }
 

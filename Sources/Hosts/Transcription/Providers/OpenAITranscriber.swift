@@ -36,6 +36,7 @@ package struct OpenAITranscriber: Transcriber {
     }
 
     package var identity: String { "openai \(url) \(model)" }
+    package var name: String { String(model.prefix(64)) }
 
     package func transcribe(
         _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant

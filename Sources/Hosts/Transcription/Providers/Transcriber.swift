@@ -5,6 +5,8 @@
 package protocol Transcriber: Sendable {
     /// The provider and the model: transcripts of the same identity are interchangeable. It contains no secret.
     var identity: String { get }
+    /// What operators know it by, in lists of calls and in metrics: of a service the model.
+    var name: String { get }
 
     /// - Parameter language: a BCP 47 tag; nil: detected by the provider.
     func transcribe(

@@ -19,6 +19,8 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
     /// The exit status and the end of standard error, which may name files: for the log only.
     case programFailed(ProgramEnding, errorOutput: String)
     case queueFull
+    /// What the provider may be given is used up, for whoever speaks or for the server.
+    case budgetExhausted
     case tooLong(limit: Duration)
     case cancelled
     case shutDown
@@ -29,7 +31,7 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
         case .timedOut, .unreachable: true
         case .refused(let status, _, _): [408, 425, 429, 500, 502, 503, 504].contains(status)
         case .notConfigured, .invalidResponse, .responseTooLarge, .addressNotAllowed, .programMissing, .programFailed,
-            .queueFull, .tooLong, .cancelled, .shutDown:
+            .queueFull, .budgetExhausted, .tooLong, .cancelled, .shutDown:
             false
         }
     }
@@ -39,8 +41,7 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
         switch self {
         case .notConfigured, .tooLong, .addressNotAllowed: false
         case .timedOut, .refused, .invalidResponse, .responseTooLarge, .unreachable, .programMissing, .programFailed,
-            .queueFull,
-            .cancelled, .shutDown:
+            .queueFull, .budgetExhausted, .cancelled, .shutDown:
             true
         }
     }
@@ -58,6 +59,7 @@ package enum TranscriptionFailure: Error, Hashable, Sendable {
         case .programMissing: "program_missing"
         case .programFailed: "program_failed"
         case .queueFull: "queue_full"
+        case .budgetExhausted: "budget_exhausted"
         case .tooLong: "too_long"
         case .cancelled: "cancelled"
         case .shutDown: "shut_down"
@@ -95,6 +97,7 @@ extension TranscriptionFailure: CustomStringConvertible {
         case .programMissing(let name): "The transcription program \(name) cannot be run."
         case .programFailed(.exit(let code), _): "The transcription program failed with exit code \(code)."
         case .programFailed(.signal(let number), _): "The transcription program was killed by signal \(number)."
+        case .budgetExhausted: "What may be transcribed is used up for today, or for this month."
         case .queueFull: "Too many transcriptions are waiting; try again later."
         case .tooLong(let limit): "Audio longer than \(limit.components.seconds) seconds is not transcribed."
         case .cancelled: "The transcription was cancelled."

@@ -55,6 +55,7 @@ package struct WebhookTranscriber: Transcriber {
     }
 
     package var identity: String { "webhook \(url.text)" }
+    package var name: String { "webhook" }
 
     package func transcribe(
         _ audio: SpeechAudio, language: String?, deadline: ContinuousClock.Instant

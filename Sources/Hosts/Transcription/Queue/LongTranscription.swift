@@ -6,6 +6,7 @@
 /// is not in the cache.
 package struct LongTranscription: Sendable {
     private let queue: TranscriptionQueue
+    private let payer: TranscriptionPayer
     private let language: String?
     private let priority: TranscriptionPriority
     private let isCached: Bool
@@ -18,10 +19,12 @@ package struct LongTranscription: Sendable {
     ///   - isCached: whether transcripts are looked up in the cache, and kept there.
     ///   - timeout: for each segment, waiting and retries included.
     package init(
-        _ queue: TranscriptionQueue, language: String? = nil, maxSegmentDuration: Duration = .seconds(60),
-        priority: TranscriptionPriority = .recorded, isCached: Bool = true, within timeout: Duration = .seconds(300)
+        _ queue: TranscriptionQueue, for payer: TranscriptionPayer, language: String? = nil,
+        maxSegmentDuration: Duration = .seconds(60), priority: TranscriptionPriority = .recorded, isCached: Bool = true,
+        within timeout: Duration = .seconds(300)
     ) {
         self.queue = queue
+        self.payer = payer
         self.language = language
         self.priority = priority
         self.isCached = isCached
@@ -63,7 +66,8 @@ package struct LongTranscription: Sendable {
     private mutating func transcribe(_ utterances: [Utterance]) async throws(TranscriptionFailure) {
         for utterance in utterances {
             let transcript = try await queue.transcribe(
-                utterance.audio, language: language, priority: priority, isCached: isCached, within: timeout)
+                utterance.audio, for: payer, language: language, priority: priority, isCached: isCached, within: timeout
+            )
             parts.append((utterance.start, transcript))
         }
     }

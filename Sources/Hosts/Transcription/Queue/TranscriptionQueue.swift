@@ -25,6 +25,7 @@ package actor TranscriptionQueue {
 
     private let transcriber: any Transcriber
     private let cache: any TranscriptCache
+    private let accounting: (any TranscriptionAccounting)?
     private let limits: Limits
     private let clock: QueueClock
     private var admissions: AdmissionQueue
@@ -35,16 +36,21 @@ package actor TranscriptionQueue {
     private var isClosed = false
     private var counters = TranscriptionStats()
 
+    /// - Parameter accounting: nil if nobody counts what the provider is given.
     package init(
         _ transcriber: any Transcriber, cache: any TranscriptCache = MemoryTranscriptCache(),
-        limits: Limits = Limits()
+        accounting: (any TranscriptionAccounting)?, limits: Limits = Limits()
     ) {
-        self.init(transcriber, cache: cache, limits: limits, clock: QueueClock())
+        self.init(transcriber, cache: cache, accounting: accounting, limits: limits, clock: QueueClock())
     }
 
-    init(_ transcriber: any Transcriber, cache: any TranscriptCache, limits: Limits, clock: QueueClock) {
+    init(
+        _ transcriber: any Transcriber, cache: any TranscriptCache, accounting: (any TranscriptionAccounting)?,
+        limits: Limits, clock: QueueClock
+    ) {
         self.transcriber = transcriber
         self.cache = cache
+        self.accounting = accounting
         self.limits = limits
         self.clock = clock
         admissions = AdmissionQueue(slots: limits.running, length: limits.waiting)
@@ -63,8 +69,8 @@ package actor TranscriptionQueue {
     ///   - isCached: whether the transcript is looked up in the cache, and kept there.
     ///   - timeout: for the whole job, waiting and retries included.
     package func transcribe(
-        _ audio: SpeechAudio, language: String? = nil, priority: TranscriptionPriority = .recorded,
-        isCached: Bool = true, within timeout: Duration = .seconds(300)
+        _ audio: SpeechAudio, for payer: TranscriptionPayer, language: String? = nil,
+        priority: TranscriptionPriority = .recorded, isCached: Bool = true, within timeout: Duration = .seconds(300)
     ) async throws(TranscriptionFailure) -> Transcript {
         let deadline = clock.now() + timeout
         let language = language ?? limits.language
@@ -81,7 +87,7 @@ package actor TranscriptionQueue {
                 counters.outcomes["cached", default: 0] += 1
                 return known
             }
-            let transcript = try await transcribeWithRetries(id, audio, language, deadline)
+            let transcript = try await transcribeWithRetries(id, audio, payer, language, deadline)
             if isCached { await cache.keep(transcript, for: key) }
             counters.outcomes["done", default: 0] += 1
             counters.milliseconds += audio.milliseconds
@@ -103,13 +109,14 @@ package actor TranscriptionQueue {
 
     /// Retries until an attempt succeeds, no more attempts are allowed, or the deadline is too close.
     private func transcribeWithRetries(
-        _ id: UInt64, _ audio: SpeechAudio, _ language: String?, _ deadline: ContinuousClock.Instant
+        _ id: UInt64, _ audio: SpeechAudio, _ payer: TranscriptionPayer, _ language: String?,
+        _ deadline: ContinuousClock.Instant
     ) async throws(TranscriptionFailure) -> Transcript {
         var failures = 0
         while true {
             do throws(TranscriptionFailure) {
                 try await waitForSlot(id, before: deadline)
-                return try await attempt(id, audio, language, deadline)
+                return try await attempt(id, audio, payer, language, deadline)
             } catch {
                 failures += 1
                 guard error.isRetryable, failures < limits.retryPolicy.maxAttempts else { throw error }
@@ -157,14 +164,23 @@ package actor TranscriptionQueue {
     }
 
     private func attempt(
-        _ id: UInt64, _ audio: SpeechAudio, _ language: String?, _ deadline: ContinuousClock.Instant
+        _ id: UInt64, _ audio: SpeechAudio, _ payer: TranscriptionPayer, _ language: String?,
+        _ deadline: ContinuousClock.Instant
     ) async throws(TranscriptionFailure) -> Transcript {
         let started = clock.now()
         let end = min(deadline, started + limits.attempt)
-        let transcriber = transcriber
+        let (transcriber, accounting) = (transcriber, accounting)
         let task = Task { () -> Result<Transcript, TranscriptionFailure> in
             do throws(TranscriptionFailure) {
-                return .success(try await transcriber.transcribe(audio, language: language, deadline: end))
+                let settle = try await accounting?.begin(audio.milliseconds, with: transcriber.name, for: payer)
+                do throws(TranscriptionFailure) {
+                    let transcript = try await transcriber.transcribe(audio, language: language, deadline: end)
+                    await settle?(nil)
+                    return .success(transcript)
+                } catch {
+                    await settle?(error)
+                    throw error
+                }
             } catch {
                 return .failure(error)
             }

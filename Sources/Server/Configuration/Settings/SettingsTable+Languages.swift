@@ -56,6 +56,12 @@ extension SettingsTable {
         let monthlyCharacters = Setting<Int>(
             "languages.budget.monthlyCharacters", default: 20_000_000, in: 0...1_000_000_000_000,
             "Characters of texts that hosted services may be given in a month (UTC) for all users.")
+        let dailySpeechSeconds = Setting<Int>(
+            "languages.budget.dailySpeechSeconds", default: 14_400, in: 0...1_000_000_000,
+            "Seconds of speech that a hosted service may transcribe in a day (UTC) of what one user says.")
+        let monthlySpeechSeconds = Setting<Int>(
+            "languages.budget.monthlySpeechSeconds", default: 1_440_000, in: 0...1_000_000_000_000,
+            "Seconds of speech that a hosted service may transcribe in a month (UTC) of what all users say.")
     }
 
     /// What explains idioms.
@@ -115,6 +121,14 @@ extension SettingsTable {
         }
     }
 
+    /// What a hosted service charges for vectors.
+    struct EmbeddingPrice: Sendable {
+        let input = Setting<Double>(
+            "languages.embeddings.price.input", default: 0, in: 0...10_000,
+            "Dollars for a million tokens that an endpoint makes vectors of, by which what it costs is counted. 0: nobody knows."
+        )
+    }
+
     /// Whether a provider is beyond what the operator runs.
     enum Hosting: String, CaseIterable, Sendable {
         case auto
@@ -171,6 +185,7 @@ extension SettingsTable {
         let timeoutSeconds = Setting<Int>(
             "languages.embeddings.timeoutSeconds", default: 30, in: 1...600,
             "Seconds that the provider may take for a request, which has up to 16 texts.")
+        let price = EmbeddingPrice()
     }
 
     /// Who translates messages.

@@ -48,5 +48,14 @@ extension SettingsTable {
         let timeoutSeconds = Setting<Int>(
             "transcription.timeoutSeconds", default: 60, in: 1...3600,
             "Seconds that the provider may take for a piece, each time it is asked.")
+        let price = SpeechPrice()
+    }
+
+    /// What a hosted service charges for speech.
+    struct SpeechPrice: Sendable {
+        let minute = Setting<Double>(
+            "transcription.price.minute", default: 0, in: 0...10_000,
+            "Dollars for a minute of speech that the provider transcribes, by which what it costs is counted. 0: nobody knows."
+        )
     }
 }

@@ -135,7 +135,7 @@ package actor Captioner {
         let wall = Timestamp(milliseconds: Timestamp.systemClock().milliseconds - Int64(clamping: elapsed))
         let publishing = Task {
             // What is said meanwhile waits.
-            if await isAllowed(endpoint, in: call) {
+            if await payer(endpoint, in: call) != nil {
                 await publish(captions, of: endpoint, source, in: call, from: begin, wall)
             } else {
                 silence(track, of: call)
@@ -151,7 +151,7 @@ package actor Captioner {
         from begin: Instant, _ wall: Timestamp
     ) async {
         // Whoever speaks may have changed their mind since.
-        await captions.run(isAllowed: { await isAllowed(endpoint, in: call) }) { event in
+        await captions.run(payer: { await payer(endpoint, in: call) }) { event in
             switch event {
             case .caption(let caption):
                 await publish(caption, of: endpoint, source, in: call, from: wall)
@@ -165,19 +165,21 @@ package actor Captioner {
         }
     }
 
-    private nonisolated func isAllowed(_ endpoint: EndpointID, in call: CallID) async -> Bool {
+    /// Who speaks there; nil if they do not allow it.
+    private nonisolated func payer(_ endpoint: EndpointID, in call: CallID) async -> TranscriptionPayer? {
         let (others, consent) = (whip.users(in: call), consent)
         do {
             return try await calls.store.read { store in
                 let participants = try store.call(call)?.participants ?? []
                 guard
-                    let speaker = participants.first(where: { $0.endpoint == endpoint })?.user ?? others[endpoint]
-                else { return false }
-                return try consent.allows(speaker, in: call, store: store)
+                    let speaker = participants.first(where: { $0.endpoint == endpoint })?.user ?? others[endpoint],
+                    try consent.allows(speaker, in: call, store: store)
+                else { return nil }
+                return TranscriptionPayer(speaker, for: .captions)
             }
         } catch {
             logger.error("what is allowed cannot be read", metadata: ["error": "\(error)"])
-            return false
+            return nil
         }
     }
 

@@ -1528,7 +1528,7 @@ export const english = {
         provider_failed: "A service that this one relies on didn’t respond. Please try again.",
         consent_required: "Machines may not do this: the server, the chat or whoever wrote or said it does not allow it.",
         pair_not_supported: "This server doesn’t translate between these languages.",
-        budget_exhausted: "No more can be translated today. Please try again tomorrow.",
+        budget_exhausted: "What AI may be given is used up. Please try again tomorrow.",
         provider_not_configured: "This server has nothing that does this.",
         quota_exceeded: "Your recordings and voice messages use up your storage. Delete some first.",
         rate_limited: "Too many requests. Please wait a moment and try again.",
