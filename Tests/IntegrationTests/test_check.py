@@ -20,6 +20,8 @@ from switchboard_tests.certificates import Authority, self_signed
 from switchboard_tests.ports import free_port
 from switchboard_tests.server import NO_APERTIUM, Server, merged, tool
 from switchboard_tests.server_keys import create
+from switchboard_tests.transcription import Liar, Listener, endpoint_of
+from switchboard_tests.transcription import serving as recognising
 from switchboard_tests.waiting import wait_until
 
 
@@ -120,6 +122,7 @@ def test_json_has_every_check(whole):
         "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"},
         "keys": {"notConfigured"}, "webhooks": {"notConfigured"},
         "translation": {"notConfigured"}, "meaning": {"notConfigured"}, "explanation": {"ok"},
+        "transcription": {"notConfigured"},
         "storage": {"ok"},
     }
     assert all(one["name"] and one["detail"] and one["milliseconds"] >= 0 for one in found["checks"])
@@ -159,9 +162,26 @@ def test_roles_that_are_off_are_not_configured(make_server, role, off):
     server.start()
     found = document(server, code=0)
     assert {subject for subject, status in statuses(found).items() if status == {"notConfigured"}} == {
-        *off, "certificate", "keys", "webhooks", "translation", "meaning"
+        *off, "certificate", "keys", "webhooks", "translation", "meaning", "transcription"
     }
     server.stop()
+
+
+def test_what_transcribes_is_tried(make_server):
+    with recognising(Listener) as provider:
+        server = make_server(endpoint_of(provider))
+        assert line(check(server, code=0), "Transcription") == "Transcription: works, tiny, it listens to a second"
+        assert provider.texts == [""]
+        assert ["engine", "transcription", "tiny", "own"] in [
+            text.split("\t") for text in server.command("languages", "statistics").splitlines()
+        ]
+        server.stop()
+    with recognising(Liar) as liar:
+        liar.mode = "refuse"
+        server = make_server(endpoint_of(liar))
+        found = line(check(server, code=1), "Transcription")
+        assert found.startswith("Transcription: FAILS: tiny: The transcription provider returned status 401: "), found
+        server.stop()
 
 
 # What does not --------------------------------------------------------------------------------------------------------
@@ -177,7 +197,7 @@ def test_a_server_that_is_stopped(make_server):
     assert line(text, "Gateway") == "Gateway: skipped: Server does not work."
     assert line(text, "Keys") == "Keys: skipped: Server does not work."
     assert f"UDP 127.0.0.1:{server.relay_port}: FAILS: " in text
-    assert "checks failed. 8 checks were skipped." in text
+    assert "checks failed. 9 checks were skipped." in text
     found = document(server, code=1)
     assert found["status"] == "failed" and statuses(found)["http"] == {"failed"}
     assert "http.port" in next(one["remedy"] for one in found["checks"] if one["subject"] == "http")
@@ -387,7 +407,7 @@ def test_from_another_machine(server):
     for name in ("Server", "Gateway", "Disk"):
         assert line(text, name).startswith(f"{name}: skipped: ")
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
-    assert text.endswith("Everything that was tried works. 8 checks were skipped.\n")
+    assert text.endswith("Everything that was tried works. 9 checks were skipped.\n")
 
 
 @pytest.mark.parametrize("option, value", [("--url", "ftp://127.0.0.1"), ("--address", "calls.example.org")])

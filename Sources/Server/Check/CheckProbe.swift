@@ -23,6 +23,8 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case meaning
     /// What explains messages, and helps to write them.
     case explanation
+    /// What writes down what is said.
+    case transcription
     case storage
 }
 

@@ -16,6 +16,8 @@ package enum CheckRequest: Codable, Sendable {
     case embedding
     /// Tries what explains and rewrites: likewise.
     case explanation
+    /// Tries what transcribes: likewise.
+    case transcription
     /// Ends a leg.
     case endLeg(call: String, leg: String)
 }

@@ -35,6 +35,7 @@ final class CheckResponder: Sendable {
     private let translation: @Sendable () async -> [EngineReport]
     private let embedding: @Sendable () async -> [EngineReport]
     private let explanation: @Sendable () async -> [EngineReport]
+    private let transcription: @Sendable () async -> [EngineReport]
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
@@ -44,6 +45,7 @@ final class CheckResponder: Sendable {
         translation: @escaping @Sendable () async -> [EngineReport] = { [] },
         embedding: @escaping @Sendable () async -> [EngineReport] = { [] },
         explanation: @escaping @Sendable () async -> [EngineReport] = { [] },
+        transcription: @escaping @Sendable () async -> [EngineReport] = { [] },
         clock: @escaping @Sendable () -> Timestamp
     ) {
         // Without the api there is no gateway, whatever was asked for.
@@ -54,6 +56,7 @@ final class CheckResponder: Sendable {
         self.translation = translation
         self.embedding = embedding
         self.explanation = explanation
+        self.transcription = transcription
         self.clock = clock
     }
 
@@ -66,6 +69,7 @@ final class CheckResponder: Sendable {
         case .translation: await list(translation)
         case .embedding: await list(embedding)
         case .explanation: await list(explanation)
+        case .transcription: await list(transcription)
         case .leg(let call, let leg, let sdp): await answer(sdp, Leg(call: call, leg: leg))
         case .endLeg(let call, let leg): end(Leg(call: call, leg: leg))
         }

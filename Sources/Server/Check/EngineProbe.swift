@@ -1,7 +1,7 @@
 import Foundation
 import Translators
 
-/// Lets the running server try each of its engines of a kind with a few words that nobody wrote.
+/// Lets the running server try each of its engines of a kind with a few words that nobody wrote, or a sound that nobody made.
 struct EngineProbe: Sendable {
     let server: RunningServer
     private let request: CheckRequest
@@ -28,6 +28,12 @@ struct EngineProbe: Sendable {
             server: server, request: .explanation,
             absence: "languages.model.provider is none, and languages.lexicons.wordnet is empty",
             settings: "languages.model or languages.lexicons")
+    }
+
+    static func transcription(_ server: RunningServer) -> EngineProbe {
+        EngineProbe(
+            server: server, request: .transcription, absence: "transcription.provider is none",
+            settings: "transcription")
     }
 
     func run() async -> CheckOutcome {

@@ -67,8 +67,7 @@ package struct ServerCheck: Sendable {
         [configurationProbe, serverProbe(server)] + webProbes(server) + [gatewayProbe(server)] + relayProbes(server)
             + [
                 keyProbe(server), webhookProbe(server), translationProbe(server), meaningProbe(server),
-                explanationProbe(server),
-                storageProbe,
+                explanationProbe(server), transcriptionProbe(server), storageProbe,
             ]
     }
 
@@ -226,6 +225,10 @@ package struct ServerCheck: Sendable {
 
     private func explanationProbe(_ server: RunningServer) -> CheckProbe {
         engineProbe(.explanation, "Explanation", .explanation(server))
+    }
+
+    private func transcriptionProbe(_ server: RunningServer) -> CheckProbe {
+        engineProbe(.transcription, "Transcription", .transcription(server))
     }
 
     private func translationProbe(_ server: RunningServer) -> CheckProbe {

@@ -7,6 +7,7 @@ import Realtime
 import Relay
 import Services
 import Storage
+import Transcription
 import Tokens
 
 /// What the product does: calls, voice messages and the files of both. A process without the api has none of it.
@@ -128,6 +129,9 @@ struct ProductParts: Sendable {
         var engines = translation.engines.all.map { ("translation", $0.name, $0.isHosted) }
         if let embedder = embedding.engine { engines.append(("meaning", embedder.model, embedder.isHosted)) }
         if let model = explanation.model { engines.append(("model", model.name, model.isHosted)) }
+        if let transcriber = transcription.transcriber {
+            engines.append(("transcription", transcriber.name, transcription.isHosted))
+        }
         return engines
     }
 

@@ -100,6 +100,7 @@ struct ServiceGraph: Sendable {
             translation: { [translation = product?.translation] in await translation?.reports() ?? [] },
             embedding: { [embedding = product?.embedding] in await embedding?.reports() ?? [] },
             explanation: { [explanation = product?.explanation] in await explanation?.reports() ?? [] },
+            transcription: { [transcription = product?.transcription] in await transcription?.reports() ?? [] },
             clock: Timestamp.systemClock)
         let authenticator = RequestAuthenticator(
             accounts: accounts.accounts, tokens: accounts.verifier, keys: accounts.keys,

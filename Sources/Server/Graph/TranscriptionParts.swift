@@ -2,11 +2,16 @@ import Foundation
 import Logging
 import Services
 import Transcription
+import Translators
 
 /// The transcription provider, and its queue.
 struct TranscriptionParts: Sendable {
     /// Nil if no provider is configured.
     let queue: TranscriptionQueue?
+    let transcriber: (any Transcriber)?
+    /// Whether what is transcribed leaves what the operator runs.
+    let isHosted: Bool
+    private let timeout: Duration
 
     /// - Parameter accounting: nil if nobody counts what the provider is given.
     init(
@@ -22,13 +27,31 @@ struct TranscriptionParts: Sendable {
         limits.waiting = configuration[\.transcription.queueLength]
         limits.attempt = .seconds(configuration[\.transcription.timeoutSeconds])
         limits.language = language.isEmpty ? nil : language
-        let speech = accounting.map { SpeechAccounting($0, isHosted: Self.isHosted(configuration)) }
-        queue = try Self.provider(configuration, logger: logger).map { provider in
-            TranscriptionQueue(provider, accounting: speech, limits: limits)
+        let isHosted = Self.isHosted(configuration)
+        self.isHosted = isHosted
+        timeout = limits.attempt
+        transcriber = try Self.provider(configuration, logger: logger)
+        queue = transcriber.map { transcriber in
+            TranscriptionQueue(
+                transcriber, accounting: accounting.map { SpeechAccounting($0, isHosted: isHosted) }, limits: limits)
         }
     }
 
-    /// Whether what is transcribed leaves what the operator runs.
+    /// Gives it a second of a tone, which a hosted one may charge for.
+    func reports() async -> [EngineReport] {
+        guard let transcriber else { return [] }
+        var report = EngineReport(name: transcriber.name, isHosted: isHosted)
+        let tone = SpeechAudio((0..<16_000).map { Int16(2_000 * sin(Double($0) * 440 * 2 * .pi / 16_000)) })
+        do throws(TranscriptionFailure) {
+            _ = try await transcriber.transcribe(tone, language: nil, deadline: .now + timeout)
+            report.details.append("it listens to a second")
+        } catch {
+            let reason = error.description
+            report.problem = String(reason.hasSuffix(".") ? reason.dropLast() : reason[...])
+        }
+        return [report]
+    }
+
     static func isHosted(_ configuration: ServerConfiguration) -> Bool {
         switch configuration[\.transcription.hosted] {
         case .hosted: true
