@@ -4,6 +4,12 @@ import NIOHTTP1
 extension Switchboard {
     private struct Listing: Decodable { var recordings: [Recording] }
     private struct Response: Decodable { var recording: Recording }
+    private struct TranslationRequest: Encodable {
+        var recording: RecordingID
+        var language: String
+        var from: Int
+    }
+
     private struct TranscriptResponse: Decodable { var transcript: RecordingTranscript }
     /// Enough for a transcript of many hours.
     private static let transcriptLimit = 16 << 20
@@ -47,6 +53,22 @@ extension Switchboard {
     public func transcribe(_ recording: RecordingID) async throws -> RecordingTranscript {
         let response: TranscriptResponse = try await realtime.request("recordings.transcribe", ["recording": recording])
         return response.transcript
+    }
+
+    /// What was said in a recording in another language, some segments at a time: go on from
+    /// ``TranscriptTranslations/next``. It is made within the user's budget and stored nowhere, so keep it while it is shown.
+    ///
+    /// - Parameters:
+    ///   - language: a BCP 47 tag.
+    ///   - first: the index of the first segment.
+    /// - Throws: ``Problem`` with the kind `conflict` while the transcript is pending, or `provider_not_configured` if the
+    ///   server translates nothing.
+    public func translations(
+        of recording: RecordingID, into language: String, from first: Int = 0
+    ) async throws -> TranscriptTranslations {
+        try await realtime.request(
+            "recordings.translateTranscript",
+            TranslationRequest(recording: recording, language: language, from: first))
     }
 
     /// A complete transcript as a file with the speakers' names.

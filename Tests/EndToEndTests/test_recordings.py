@@ -2,6 +2,7 @@
 
 import pytest
 from switchboard_tests.browsers.browser import DESK, PHONE
+from switchboard_tests.browsers.chats import API
 from switchboard_tests.browsers.pages import (
     WORDS,
     connect,
@@ -153,6 +154,30 @@ def test_a_transcript_has_its_speakers(three, listener, pictures):
         assert width <= ann.driver.execute_script("return innerWidth")
     ann.browser.resize(DESK)
     ann.browser.set_dark(False)
+
+    # Who reads another language reads it in that, too. Ann reads what was said.
+    assert not ann.all("#recordings [data-action=translate-transcript]")
+    API(cem).ask("PATCH", "/v1/me", {"languages": ["pt-BR"]})
+    cem.driver.refresh()
+    cem.go("history")
+    cem.click("#history [data-action=recordings]")
+    translate = "#recordings [data-action=translate-transcript]"
+    assert cem.find(translate).get_attribute("aria-pressed") == "false"
+    cem.click(translate)
+    translated = cem.browser.wait(
+        "the translations",
+        lambda: len(found := cem.all("#recordings .line-translation[lang='pt-BR']")) == len(lines) and found, 60,
+    )
+    said = {line.text.split(": ", 1)[1] for line in cem.all("#recordings .line")}
+    assert not said & {one.text for one in translated} and all(one.text for one in translated)
+    cem.browser.wait("the end", lambda: cem.attribute(translate, "aria-busy") == "false")
+    assert not cem.all("#recordings [data-action=retry-translation]")
+    cem.says("#recordings .said > .hint", "Translated from English · python3")
+    for look in ("phone", "desk"):
+        cem.browser.resize(PHONE if look == "phone" else DESK)
+        pictures(cem.browser, f"{look}-recording-transcript-translated")
+    cem.click(translate)
+    cem.gone("#recordings .line-translation")
 
     # Who started the recording deletes it for all of them.
     ann.click("#recordings [data-action=delete-recording]")

@@ -221,6 +221,7 @@ def has_transcript(harness: Harness, role: str) -> bool:
     path = f"/v1/recordings/{harness.recording}/transcript"
     statuses = {ask(harness, role, "GET", path + form).status_code for form in ("", "/text", "/srt", "/vtt")}
     statuses.add(ask(harness, role, "POST", path, {}).status_code)
+    statuses.add(ask(harness, role, "POST", path + "/translations", {"language": "es"}).status_code)
     assert len(statuses) == 1, statuses
     return statuses == {200}
 

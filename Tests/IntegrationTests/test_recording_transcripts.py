@@ -6,6 +6,7 @@ import asyncio
 import copy
 import itertools
 import time
+from typing import Any
 
 import jsonschema_rs
 import numpy
@@ -14,8 +15,11 @@ from switchboard_tests.audio_files import encode
 from switchboard_tests.gateway import RATE, Participant, speaking_call
 from switchboard_tests.recordings import is_recorded, person
 from switchboard_tests.scripted_recogniser import COMMAND, PITCHES, utterance
-from switchboard_tests.server import HTTP, User
+from switchboard_tests.server import HTTP, Server, User
 from switchboard_tests.transcription import SPEECH, Listener, Picky, endpoint_of, provider_calls, serving
+from switchboard_tests.translators import ScriptedProvider, honest
+from switchboard_tests.translators import serving as translating
+from switchboard_tests.translators import settings as translation_settings
 from switchboard_tests.voice_messages import sent
 from switchboard_tests.waiting import TIMEOUT
 
@@ -73,11 +77,68 @@ def spoken_by(segments: list[dict]) -> list[dict]:
     return found
 
 
-def is_as_documented(server, transcript: dict) -> None:
+def is_as_documented(server, document: dict, schema: str = "RecordingTranscript") -> None:
     """Validates against /openapi.json, since schemathesis has no recorded call and gets errors only."""
     components = HTTP.get(f"{server.url}/openapi.json").json()["components"]
-    schema = {"$ref": "#/components/schemas/RecordingTranscript", "components": components}
-    jsonschema_rs.Draft202012Validator(schema).validate(transcript)
+    whole = {"$ref": f"#/components/schemas/{schema}", "components": components}
+    jsonschema_rs.Draft202012Validator(whole).validate(document)
+
+
+def is_read_in_another_language(
+    server: Server, translator: ScriptedProvider, transcript: dict, recording: str, user: User, users: list[str]
+) -> None:
+    path = f"/v1/recordings/{recording}/transcript/translations"
+
+    def translations(**body: Any) -> dict:
+        response = user.post(path, body)
+        assert response.status_code == 200, response.text
+        is_as_documented(server, response.json(), "TranscriptTranslations")
+        return response.json()
+
+    segments = transcript["segments"]
+    whole = translations(language="es")
+    assert whole["language"] == "es" and "next" not in whole
+    rows = whole["translations"]
+    assert [(row["segment"], row["track"], row["start"]) for row in rows] == [
+        (index, segment["track"], segment["start"]) for index, segment in enumerate(segments)
+    ]
+    assert [row["text"] for row in rows] == [f"[es] {segment['text']}" for segment in segments]
+    assert {(row["status"], row["from"], row["engine"], row["kind"]) for row in rows} == {
+        ("done", "en", "scripted", "model")
+    }
+    # A request has the words of one person.
+    of_speakers = [{segment["text"] for segment in segments if segment["user"] == one} for one in users[:2]]
+    for prompt in translator.prompts:
+        texts = set(prompt["texts"].values())
+        assert any(texts <= words for words in of_speakers), texts
+    asked = len(translator.received)
+    assert translations(language="es", **{"from": len(segments) - 1})["translations"] == rows[-1:]
+    assert len(translator.received) == asked + 1
+    assert translations(language="es", **{"from": len(segments)})["translations"] == []
+    # What is in that language is given to nobody.
+    reasons = {row["reason"] for row in translations(language="en-GB")["translations"]}
+    assert reasons == {"same_language"} and len(translator.received) == asked + 1
+    for body, field in (
+        ({"language": "no tag"}, "language"), ({}, "language"), ({"language": "es", "from": -1}, "from"),
+        ({"language": "es", "from": len(segments) + 1}, "from"),
+    ):  # fmt: skip
+        refused = user.post(path, body)
+        assert (refused.status_code, refused.json()["field"]) == (400, field), refused.text
+    # What fails may be tried again, and what a speaker does not allow is not given away.
+    translator.script = lambda texts: (500, {}, b"")
+    assert {row["status"] for row in translations(language="es")["translations"]} == {"failed"}
+    translator.script = honest
+    own = user.request("PATCH", "/v1/me", {"intelligence": "off"})
+    assert own.status_code == 200, own.text
+    before = len(translator.received)
+
+    def kinds() -> set[tuple[bool, str | None]]:
+        rows = translations(language="es")["translations"]
+        return {(segments[row["segment"]]["user"] == user.id, row.get("reason")) for row in rows}
+
+    assert kinds() == {(True, "consent_required"), (False, None)}
+    for prompt in translator.prompts[before:]:
+        assert set(prompt["texts"].values()) <= of_speakers[1]
 
 
 @pytest.mark.parametrize("provider", ["command", "openai"])
@@ -121,13 +182,17 @@ def test_transcripts_have_their_speakers(make_server, provider):
             users = [one.endpoint.user for one in everybody]
             return manifest, silent, again, files, names, users, user
 
-    with serving(Listener) as listener:
+    with serving(Listener) as listener, translating() as translator:
         settings = copy.deepcopy(COMMAND) if provider == "command" else endpoint_of(listener)
         # The timeout is for a busy machine.
         settings["transcription"]["timeoutSeconds"] = 60
         if provider != "command":
             settings["transcription"]["hosted"] = "true"
-            settings["languages"] = {"defaultLevel": "translate"}
+            # Nobody has agreed upon hosted services in a call without a conversation.
+            settings |= {
+                "languages": translation_settings(translator, hosted="false"),
+                "limits": {"translationsPerMinute": 1_000},
+            }
         server = make_server(settings)
         manifest, silent, again, files, names, users, user = asyncio.run(run(server))
         # The other recording has no speech.
@@ -137,6 +202,8 @@ def test_transcripts_have_their_speakers(make_server, provider):
         is_as_documented(server, nothing)
         assert nothing["status"] == "complete" and nothing["segments"] == [] and len(nothing["tracks"]) == 3
         assert user.get(f"/v1/recordings/{silent['id']}/transcript/text").text == ""
+        if provider != "command":
+            is_read_in_another_language(server, translator, again, manifest["id"], user, users)
         # Whoever speaks pays a hosted service, and nobody for silence.
         speakers = set() if provider == "command" else {users[who] for who, _ in SPEECH}
         assert {row[:2] for row in provider_calls(server)} == {(speaker, "recording") for speaker in speakers}

@@ -84,6 +84,8 @@ public struct RecordingTranscript: Decodable, Hashable, Sendable {
         public var user: UserID
         /// `pending`, `complete` or `failed`.
         public var status: String
+        /// The language that is spoken, as a BCP 47 tag: as the provider reported it, or as its words look, if that is certain.
+        public var language: String?
         /// Once it has failed.
         public var failure: Transcript.Failure?
     }
@@ -113,4 +115,37 @@ public struct RecordingTranscript: Decodable, Hashable, Sendable {
     public var tracks: [Track]
     /// The failure of the first track that failed.
     public var failure: Transcript.Failure?
+}
+
+/// What was said in a recording, in another language: some segments of its transcript.
+public struct TranscriptTranslations: Decodable, Hashable, Sendable {
+    /// A segment in another language. Show it beside the segment with its index, of the transcript as it was when it was asked
+    /// for: after ``Switchboard/transcribe(_:)`` others may come between them.
+    public struct Segment: Decodable, Hashable, Sendable {
+        /// The index in ``RecordingTranscript/segments``.
+        public var segment: Int
+        /// The index of the track in ``Recording/tracks``.
+        public var track: Int
+        /// The start in milliseconds from the start of the recording.
+        public var start: Int
+        /// The language that was spoken; nil if nobody knows it.
+        public var from: String?
+        /// Done, failed or unavailable.
+        public var status: Translation.Status
+        /// Why there is none.
+        public var reason: Translation.Reason?
+        /// The translated text.
+        public var text: String?
+        /// What made it, such as "apertium".
+        public var engine: String?
+        /// How it was made.
+        public var kind: Translation.Kind?
+    }
+
+    /// The language into which they are, as a BCP 47 tag.
+    public var language: String
+    /// In the order of the transcript.
+    public var translations: [Segment]
+    /// The index of the first segment that is not among them; nil after the last.
+    public var next: Int?
 }

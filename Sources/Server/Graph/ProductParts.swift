@@ -7,8 +7,8 @@ import Realtime
 import Relay
 import Services
 import Storage
-import Transcription
 import Tokens
+import Transcription
 
 /// What the product does: calls, voice messages and the files of both. A process without the api has none of it.
 struct ProductParts: Sendable {
@@ -35,6 +35,7 @@ struct ProductParts: Sendable {
     let embedding: EmbeddingParts
     let messageClock: MessageClock
     let transcription: TranscriptionParts
+    let transcriptTranslator: TranscriptTranslator
     let retention: Retention
     let eraser: AccountEraser
 
@@ -91,6 +92,8 @@ struct ProductParts: Sendable {
         captionTranslator = CaptionTranslator(
             store: store, commands: commands, translator: texts, readers: calls.captionReaders, bus: bus,
             isListened: { [weak hub] in hub?.isListened($0) ?? false }, logger: Logger(label: "captions"))
+        transcriptTranslator = TranscriptTranslator(
+            store: store, calls: calls.service.commands, commands: commands, translator: texts)
         translation = languages.translation
         let meaning = languages.embedding.engine.map { engine in
             let index = VectorIndex(store: store, maxBytes: languages.embedding.maxIndexBytes)

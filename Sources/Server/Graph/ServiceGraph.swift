@@ -271,6 +271,7 @@ struct ServiceGraph: Sendable {
                 + VoiceOperations.all(voice) + voiceRecordings.all + DictationOperations.all(product.voice.dictation)
                 + VoiceMessageOperations.all(product.conversations, media.links)
                 + TranscriptOperations.all(product.conversations, voice, transcribed)
+                + [TranscriptOperations.translate(product.transcriptTranslator)]
                 + RelayOperations.all(issuer: issuer, calls: calls.service)
                 + ServerUserOperations.all(people, accounts.keys.audit)
                 + ServerCallOperations.all(calls.service, recordings, accounts.keys.audit)

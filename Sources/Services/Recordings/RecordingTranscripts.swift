@@ -105,9 +105,10 @@ package final class RecordingTranscripts: Service {
         // Before the transcript is stored, since it may be requested again from then on.
         note { _ = $0.remove(track) }
         guard let transcript else { return }
-        let commands = commands
+        let (commands, consent) = (commands, consent)
         do {
-            _ = try await store.write { try commands.transcribed(track, transcript, in: $0) }
+            let named = try await store.read { try consent.withLanguage(transcript, of: track, store: $0) }
+            _ = try await store.write { try commands.transcribed(track, named, in: $0) }
         } catch {
             logger.error("a transcript cannot be stored", metadata: ["error": "\(error)"])
         }

@@ -23,6 +23,16 @@ package struct SpeechConsent: Sendable {
         return speaker
     }
 
+    /// The transcript of a track, with the language of its words where the transcriber names none.
+    func withLanguage(
+        _ transcript: FileTranscript, of track: UntranscribedTrack, store: StoreTransaction
+    ) throws -> FileTranscript {
+        guard transcript.language == nil else { return transcript }
+        let tracks = try store.recording(track.recording)?.tracks
+        guard let speaker = tracks?.first(where: { $0.file == track.file })?.user else { return transcript }
+        return try commands.withLanguage(transcript, by: speaker, in: store)
+    }
+
     /// - Throws: `consent_required` if nobody who is in the call may be transcribed.
     package func check(_ call: Call, store: StoreTransaction) throws {
         let speakers = call.participants.filter { $0.endpoint != nil }.map(\.user)

@@ -50,17 +50,21 @@ package final class TextTranslator: Sendable {
     /// A result for each text, which are all by one author in one conversation. What a hosted engine is given is reserved
     /// first.
     ///
+    /// - Parameters:
+    ///   - timeout: of each request: what comes back damaged is asked for once more alone.
+    ///   - end: of all of them; nil for none.
     /// - Returns: nil if the payer's budget, or the server's, does not have so much left.
     func translate(
         _ texts: [TranslatableText], from source: LanguageTag, into target: TranslationTarget,
-        by engine: any TranslationEngine, paidBy payer: UserID, purpose: String, timeout: Duration
+        by engine: any TranslationEngine, paidBy payer: UserID, purpose: String, timeout: Duration,
+        until end: ContinuousClock.Instant? = nil
     ) async throws -> [TranslationResult]? {
         let call = ProviderCall(
             at: .systemClock(), payer: payer, purpose: purpose, engine: engine.name, texts: texts.count,
             characters: texts.reduce(0) { $0 + Int64($1.text.original.count) },
             estimate: engine.estimate(of: Self.request(texts, source, target)))
         guard let open = try await accounting.begin(call, isHosted: engine.isHosted) else { return nil }
-        let results = await open.metered { await translate(texts, source, target, engine, timeout) }
+        let results = await open.metered { await translate(texts, source, target, engine, timeout, end) }
         try await accounting.end(open, Self.outcome(of: results))
         return results
     }
@@ -78,13 +82,17 @@ package final class TextTranslator: Sendable {
 
     private func translate(
         _ texts: [TranslatableText], _ source: LanguageTag, _ target: TranslationTarget,
-        _ engine: any TranslationEngine, _ timeout: Duration
+        _ engine: any TranslationEngine, _ timeout: Duration, _ end: ContinuousClock.Instant?
     ) async -> [TranslationResult] {
-        var results = await ask(engine, texts, source, target, timeout)
+        func deadline() -> ContinuousClock.Instant {
+            let own = ContinuousClock.now + timeout
+            return end.map { min(own, $0) } ?? own
+        }
+        var results = await ask(engine, texts, source, target, deadline())
         for (index, result) in results.enumerated() where texts.count > 1 {
             // Alone, nothing else can have got into it.
-            guard case .failed(.damaged) = result else { continue }
-            results[index] = await ask(engine, [texts[index]], source, target, timeout)[0]
+            guard case .failed(.damaged) = result, !Task.isCancelled, deadline() > .now else { continue }
+            results[index] = await ask(engine, [texts[index]], source, target, deadline())[0]
         }
         for result in results { counters.count(result, of: engine.name) }
         return results
@@ -102,12 +110,12 @@ package final class TextTranslator: Sendable {
     private func ask(
         _ engine: any TranslationEngine, _ texts: [TranslatableText], _ source: LanguageTag,
         _ target: TranslationTarget,
-        _ timeout: Duration
+        _ deadline: ContinuousClock.Instant
     ) async -> [TranslationResult] {
         let request = Self.request(texts, source, target)
         counters.count(request.texts, to: engine.name)
         do throws(TranslationFailure) {
-            let results = try await engine.translate(request, deadline: .now + timeout)
+            let results = try await engine.translate(request, deadline: deadline)
             guard results.count == texts.count else {
                 return texts.map { _ in .failed(.invalidResponse("another number of texts")) }
             }

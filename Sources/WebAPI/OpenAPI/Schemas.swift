@@ -29,7 +29,7 @@ package enum Schemas {
             ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
             ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
         ] + FriendOperations.schemas + ContactOperations.schemas + ConversationSchemas.all
-        + MessageOperations.schemas
+        + MessageOperations.schemas + TranscriptOperations.schemas
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
     static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
@@ -230,6 +230,10 @@ package enum Schemas {
                     .required("track", .integer()), .required("user", .identifier),
                     .required("source", .named("TrackSource")),
                     .required("status", .choice(["pending", "complete", "failed"])),
+                    .optional(
+                        "language", .text(),
+                        "In which is spoken there: as the provider reports it, or as its words look, if that is certain."
+                    ),
                     .optional("failure", .named("TranscriptionFailure")),
                 ])), "The tracks with audio."),
         .optional("failure", .named("TranscriptionFailure"), "Why the first failed track failed."),

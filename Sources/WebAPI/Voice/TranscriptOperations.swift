@@ -1,4 +1,6 @@
 import Calls
+import HTTPTypes
+import Languages
 import Messaging
 import Model
 package import Services
@@ -21,6 +23,76 @@ package enum TranscriptOperations {
     ) -> [DocumentOperation] {
         [requests(messages, voice).saving, requests(recordings).saving]
     }
+
+    private struct TranslationBody: Decodable {
+        var language: String
+        var from: Int?
+    }
+
+    package static func translate(_ translator: TranscriptTranslator) -> Operation {
+        Operation(
+            name: "recordings.translateTranscript", method: .post,
+            path: "/v1/recordings/{recording}/transcript/translations",
+            summary:
+                "What was said in a recording in another language, up to \(TranscriptTranslator.segmentsAtOnce) segments at a time. "
+                + "It is made for who asks, within their budget, of what its speakers and the conversation allow, and is not stored. "
+                + "It takes up to half a minute; what has `failed` by then is tried again by asking again.",
+            parameters: [.path("recording", .identifier, "The recording's id.")],
+            body: .object([
+                .required("language", .text(minimum: 2, maximum: LanguageTag.maxLength), "Into which."),
+                .optional(
+                    "from", .integer(0...Int64(Int32.max)),
+                    "The index of the first segment in the transcript, such as `next` of what came before; absent for 0."
+                ),
+            ]),
+            responses: [.ok(.named("TranscriptTranslations"))],
+            problems: [.notFound, .conflict, .providerNotConfigured], limit: .translations
+        ) { request in
+            let principal = try request.requirePrincipal()
+            let id = try request.identifier("recording", of: RecordingID.self)
+            let body = try request.decode(TranslationBody.self)
+            guard let language = try LanguageTag(body.language).asTarget else {
+                throw Problem.invalid("language", "This is not the tag of a language, such as en or pt-BR.")
+            }
+            let page = try await translator.translations(
+                of: id, from: body.from ?? 0, into: language, by: principal)
+            var writer = JSONWriter(capacity: 4096)
+            writer.object { writer in
+                writer.member("language", language.string)
+                writer.name("translations")
+                writer.array(page.segments) { $1.write(to: &$0) }
+                if let next = page.next { writer.member("next", Int64(next)) }
+            }
+            return OperationResponse(status: 200, body: writer.bytes)
+        }
+    }
+
+    static let schemas: [(String, Schema)] = [
+        (
+            "TranscriptTranslations",
+            .object([
+                .required("language", .text(), "Into which it is translated."),
+                .required("translations", .list(.named("SegmentTranslation")), "In the order of the segments."),
+                .optional("next", .integer(), "The index of the next segment; absent after the last."),
+            ])
+        ),
+        (
+            "SegmentTranslation",
+            .object([
+                .required("segment", .integer(), "Its index in the transcript."),
+                .required("track", .integer(), "As in the segment."),
+                .required("start", .integer(), "As in the segment."),
+                .optional("from", .text(), "The language that was spoken; absent if nobody knows it."),
+                .required(
+                    "status", .choice([MessageTranslation.Status.done, .failed, .unavailable].map(\.rawValue)),
+                    "`done`: it has `text`, `engine` and `kind`; `failed`: asking again tries again; `unavailable`: it is not made."
+                ),
+                .optional("reason", .choice(MessageTranslation.Reason.allCases.map(\.rawValue)), "Why there is none."),
+                .optional("text", .text()), .optional("engine", .text(), "What made it."),
+                .optional("kind", .choice(TranslationKind.allCases.map(\.rawValue)), "As of `Translation`."),
+            ])
+        ),
+    ]
 
     private struct MessageName: Sendable {
         let conversation: ConversationID

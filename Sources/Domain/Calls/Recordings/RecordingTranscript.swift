@@ -23,6 +23,8 @@ package struct RecordingTranscript: Hashable, Sendable, Encodable {
         package let user: UserID
         package let source: LegTrack.Source
         package let status: FileTranscript.Status
+        /// In which is spoken, as the transcriber says.
+        package let language: String?
         package let failure: FileTranscript.Failure?
     }
 
@@ -45,7 +47,7 @@ package struct RecordingTranscript: Hashable, Sendable, Encodable {
             tracks.append(
                 Track(
                     track: index, user: track.user, source: track.source, status: transcript.status,
-                    failure: transcript.failure))
+                    language: transcript.language, failure: transcript.failure))
             for segment in transcript.segments ?? [] {
                 segments.append(
                     Segment(

@@ -51,6 +51,19 @@ extension ConversationCommands {
         return try language(ofSpeech: text, in: transcript.language, by: author, store: store)
     }
 
+    /// A transcript with the language of its words where the transcriber names none, if that is certain.
+    package func withLanguage(
+        _ transcript: FileTranscript, by speaker: UserID, in store: some MessagingStore
+    ) throws -> FileTranscript {
+        // Hours of speech are in the language of their beginning.
+        let length = 4_000
+        guard transcript.language == nil, let text = transcript.text, let segments = transcript.segments,
+            let found = try language(ofSpeech: String(text.prefix(length)), in: nil, by: speaker, store: store),
+            found.confidence == .high
+        else { return transcript }
+        return .complete(language: found.code.string, text: text, segments: segments)
+    }
+
     /// - Parameter spoken: as the transcriber said it.
     func language(
         ofSpeech text: String, in spoken: String?, by author: UserID, store: some MessagingStore

@@ -90,7 +90,7 @@ package final class CaptionTranslator: Service {
         }
     }
 
-    private func count(_ result: CaptionTranslation.Result, since: ContinuousClock.Instant) {
+    private func count(_ result: SpeechTranslation, since: ContinuousClock.Instant) {
         switch result {
         case .done:
             done.increment()
@@ -108,42 +108,22 @@ package final class CaptionTranslator: Service {
                 caption.text, in: caption.language, by: caption.user,
                 during: store.call(waiting.call)?.conversation, into: language, store: store)
         }
-        func translation(_ result: CaptionTranslation.Result) -> CaptionTranslation {
+        func translation(_ result: SpeechTranslation) -> CaptionTranslation {
             CaptionTranslation(caption: caption, language: language, from: speech.language, result: result)
         }
-        guard speech.text.hasWords else { return translation(.unavailable(.noText)) }
-        guard let source = speech.language else { return translation(.unavailable(.languageUnknown)) }
-        guard !source.isReadable(knowing: [language]) else { return nil }
-        guard speech.level.allowsTranslation(byHosted: false) else {
-            return translation(.unavailable(.consentRequired))
+        let (engine, source): (any TranslationEngine, LanguageTag)
+        switch translator.route(of: speech, into: language) {
+        case .same: return nil
+        case .none(let result): return translation(result)
+        case .engine(let found, let from): (engine, source) = (found, from)
         }
-        let isHostedAllowed = speech.level.allowsTranslation(byHosted: true)
-        let engines = translator.engines
-        guard let engine = engines.engine(from: source, into: language, allowsHosted: isHostedAllowed) else {
-            let isConsent = engines.engine(from: source, into: language, allowsHosted: true) != nil
-            return translation(.unavailable(isConsent ? .consentRequired : .pairNotSupported))
-        }
-        guard translator.pause(of: engine) == nil else { return translation(.failed(.providerFailed)) }
         for payer in Set(waiting.audience.values).prefix(Self.maxPayers) {
             let results = try await translator.translate(
                 [TranslatableText(speech.text, terms: speech.terms)], from: source, into: speech.target, by: engine,
                 paidBy: payer, purpose: "captions", timeout: Self.timeout)
             guard let result = results?.first else { continue }
-            return translation(Self.result(result, of: engine))
+            return translation(SpeechTranslation(result, by: engine))
         }
         return translation(.unavailable(.budgetExhausted))
-    }
-
-    private static func result(
-        _ result: TranslationResult, of engine: any TranslationEngine
-    ) -> CaptionTranslation.Result {
-        switch result {
-        case .text(let text): .done(text, engine: engine.name, kind: engine.kind)
-        case .failed(.damaged): .failed(.damaged)
-        case .failed(.unknownWords): .unavailable(.unknownWords)
-        case .failed(.pairNotSupported): .unavailable(.pairNotSupported)
-        case .failed(.textTooLong): .unavailable(.textTooLong)
-        case .failed: .failed(.providerFailed)
-        }
     }
 }

@@ -960,6 +960,7 @@ export const english = {
         title: "Transcript",
         make: "Transcribe",
         saved: "Saved",
+        translated: "Translated: {language}",
         screenLine: "{name} (screen): {text}",
         line: "{name}: {text}",
     },

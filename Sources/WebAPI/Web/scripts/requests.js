@@ -33,6 +33,7 @@ const routes = {
     "calls.recordings": ["GET", "/v1/calls/{call}/recordings"],
     "recordings.transcript": ["GET", "/v1/recordings/{recording}/transcript"],
     "recordings.transcribe": ["POST", "/v1/recordings/{recording}/transcript"],
+    "recordings.translateTranscript": ["POST", "/v1/recordings/{recording}/transcript/translations"],
     "recordings.get": ["GET", "/v1/recordings/{recording}"],
     "recordings.mix": ["POST", "/v1/recordings/{recording}/mix"],
     "recordings.remove": ["DELETE", "/v1/recordings/{recording}"],

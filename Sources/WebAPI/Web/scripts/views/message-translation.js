@@ -35,7 +35,7 @@ const parts = {
 };
 
 /** From which language, by what: `Translated from Russian · Apertium`. */
-function originText({ language }, { engine, kind }) {
+export function originText({ language }, { engine, kind }) {
     const values = { engine: ENGINES[engine] ?? engine, ...(language && { language: languageName(language.code) }) };
     if (kind === "rules") return language ? t("translation.byRulesFrom", values) : t("translation.byRules", values);
     return language ? t("translation.byModelFrom", values) : t("translation.byModel", values);
