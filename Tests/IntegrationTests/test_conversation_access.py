@@ -11,40 +11,23 @@ from typing import Any
 
 import pytest
 from switchboard_tests.conversation_roles import (
+    ALL,
     INSIDE,
     LIMITS,
     NOTICE,
     ONE,
     ROLES,
+    SEES,
     SIGNED_OUT,
     THREE,
     TWO,
     Harness,
     group_of_roles,
+    statuses,
 )
 from switchboard_tests.conversations import create, send
+from switchboard_tests.server import HTTP
 from switchboard_tests.transports import event_stream, web_socket
-
-# The messages that each sees; THREE was written after all had joined.
-ALL = [ONE, TWO, THREE]
-SEES = {
-    "owner": ALL, "admin": ALL, "member": ALL, "blocked": ALL, "joined later": [THREE],
-    "cleared": [THREE], "returned": [ONE, THREE], "former": [ONE, TWO], "invited": [], "declined": None,
-    "outsider": None, "friend": None, "requested": None,
-}
-
-
-def statuses(base: int, **others: int) -> dict[str, int]:
-    """What each role gets: `base`, if nothing else is said; 404 who was never in it.
-
-    Who has cleared it gets what who joined later does: both are members, and clearing moves the beginning of what they
-    see behind TWO, for ever. Neither friendship with the owner nor a request of theirs is a membership.
-    """
-    named = {name.replace("_", " "): status for name, status in others.items()}
-    unseen = dict.fromkeys(("outsider", "friend", "requested", "declined"), 404)
-    found = {role: (unseen | named).get(role, base) for role in SEES}
-    return found | {"cleared": found["joined later"]}
-
 
 LATER = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 ADMINS = statuses(403, owner=200, admin=200)
@@ -166,6 +149,23 @@ UNBOUND: dict[str, dict[str, Any]] = {
     "conversations.create": {"clientID": "{new}", "kind": "self"}, "conversations.list": {}, "inbox.list": {},
     "messages.starred": {},
 }
+# What comes before the point in the names of the operations of these tables.
+KINDS = {
+    "conversations", "members", "messages", "inbox", "typing", "links", "scheduled", "translations", "glossary",
+    "summaries", "hints", "drafts", "replies",
+}  # fmt: skip
+# Of what engines make: see `test_intelligence_access.py`. Of calls: see `test_access.py` and `test_whip.py`. By server
+# key: see `test_server_conversation_access.py` and `test_access.py`. All others are of the user alone, or of nobody.
+ELSEWHERE = {
+    "assistant", "priority", "voice",
+    "calls", "recordings", "media", "whip", "whep",
+    "server",
+    "accounts", "blocks", "devices", "friends", "iceServers", "me", "photos", "presence", "reports", "sessions",
+    "users",
+}  # fmt: skip
+# The same of the names of streams.
+STREAMS = {"conversation", "typing", "marks", "translations", "inbox"}
+STREAMS_ELSEWHERE = {"run", "user", "call", "signals", "captions", "presence"}
 TYPES = {400: "invalid_request", 403: "forbidden", 404: "not_found", 409: "conflict", 503: "provider_not_configured"}
 
 
@@ -176,9 +176,15 @@ def harness(make_server) -> Harness:
 
 def test_the_table_is_complete(harness):
     tested = {operation for operation, _, _ in OPERATIONS + DOCUMENTS} | set(UNBOUND) | BY_TOKEN
-    prefixes = ("conversations.", "members.", "messages.", "inbox.", "typing.", "links.", "scheduled.", "translations.",
-                "glossary.", "summaries.", "hints.", "drafts.", "replies.")
-    assert {name for name in harness.routes if name.startswith(prefixes)} == tested - {"calls.create"}
+    found = {name for name in harness.routes if name.partition(".")[0] in KINDS}
+    assert found == tested - {"calls.create"}
+
+
+def test_every_kind_has_a_table(harness):
+    """A new kind of operations or streams has to be tested here, or named with what tests it."""
+    assert {name.partition(".")[0] for name in harness.routes} == KINDS | ELSEWHERE
+    document = HTTP.get(f"{harness.server.url}/asyncapi.json").json()
+    assert {one["name"].partition(":")[0] for one in document["x-streams"]} == STREAMS | STREAMS_ELSEWHERE
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -38,7 +38,26 @@ ROLES = {
 }
 SIGNED_OUT = {"anonymous", "expired", "revoked", "disabled", "deleted"}
 INSIDE = {"owner", "admin", "member", "blocked", "joined later", "cleared", "returned"}
+# The messages that each sees; THREE was written after all had joined.
+ALL = [ONE, TWO, THREE]
+SEES = {
+    "owner": ALL, "admin": ALL, "member": ALL, "blocked": ALL, "joined later": [THREE],
+    "cleared": [THREE], "returned": [ONE, THREE], "former": [ONE, TWO], "invited": [], "declined": None,
+    "outsider": None, "friend": None, "requested": None,
+}
 LIMITS = {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
+
+
+def statuses(base: int, **others: int) -> dict[str, int]:
+    """What each role gets: `base`, if nothing else is said; 404 who was never in it.
+
+    Who has cleared it gets what who joined later does: both are members, and clearing moves the beginning of what they
+    see behind TWO, for ever. Neither friendship with the owner nor a request of theirs is a membership.
+    """
+    named = {name.replace("_", " "): status for name, status in others.items()}
+    unseen = dict.fromkeys(("outsider", "friend", "requested", "declined"), 404)
+    found = {role: (unseen | named).get(role, base) for role in SEES}
+    return found | {"cleared": found["joined later"]}
 
 
 @dataclass
