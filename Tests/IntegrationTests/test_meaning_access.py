@@ -1,5 +1,6 @@
-"""Search by meaning shows each reader what they see, and nothing else. The program that understands texts is scripted:
-every text that may be embedded has a vector, so that a search finds all of them that its reader may be shown.
+"""Search by meaning shows each reader what they see, and nothing else; and so do summaries and what comes first. The
+program that understands texts is scripted: every text that may be embedded has a vector, so that a search finds all of
+them that its reader may be shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import time
 from typing import Any
 
 import pytest
-from switchboard_tests.conversations import befriend, create, direct, group, messages, send, sent
+from switchboard_tests.conversations import befriend, create, direct, group, messages, send, sent, summary
 from switchboard_tests.meaning import found, scripted, until_embedded, vectors
 from switchboard_tests.server import Server, User, refused
 from switchboard_tests.waiting import eventually
@@ -191,6 +192,60 @@ def test_levels(server):
     on = ann.request("PATCH", f"/v1/conversations/{here}", {"settings": {"intelligence": "local"}})
     assert on.status_code == 200, on.text
     eventually(lambda: sees(cem, *everything[1:]))
+
+
+def test_filters(server):
+    ann, ben = befriend(*server.users(2))
+    here, there = direct(ann, ben), create(ann, "self").json()["conversation"]["id"]
+    plain = sent(ann, here, "plum one")
+    sent(ben, here, "plum https://example.org/")
+    sent(ben, here, f"plum <@{ann.id}>")
+    sent(ann, there, "plum of ann alone")
+    assert ann.request("PUT", f"/v1/conversations/{here}/messages/{plain}/star").status_code in (200, 204)
+    until_embedded(ann)
+    mention, link = f"plum <@{ann.id}>", "plum https://example.org/"
+    for where, expected in (
+        ({"author": ben.id}, [mention, link]), ({"link": "true"}, [link]), ({"mentions": "true"}, [mention]),
+        ({"starred": "true"}, ["plum one"]), ({"conversation": there}, ["plum of ann alone"]),
+        ({"conversation": here, "author": ann.id}, ["plum one"]), ({"kind": "voice"}, []),
+        ({"from": "2120-01-01T00:00:00Z"}, []), ({"to": "2020-01-01T00:00:00Z"}, []),
+        ({"from": "2020-01-01T00:00:00Z", "conversation": here}, [mention, link, "plum one"]),
+    ):  # fmt: skip
+        assert by_meaning(ann, **where) == sorted(expected), where
+    # What one has starred is one's own business.
+    assert by_meaning(ben, starred="true") == by_meaning(ben, mentions="true") == []
+
+
+def test_summaries_and_what_comes_first(server):
+    """Both are of what their reader sees: each text asks for something, so that all of them are in both."""
+    here, (ann, ben, cem, dora, leaver, joiner, *_) = group_of(server, 5)
+    outsider = server.user()
+    assert dora.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    set_level(cem, "off")
+    hidden = sent(ann, here, "one, please")
+    leave(leaver, here)
+    sent(ann, here, "two, please")
+    add(ann, here, joiner)
+    deleted, changed = sent(ann, here, "deleted, please"), sent(ann, here, "before, please")
+    sent(cem, here, "forbidden, please")
+    until_embedded(ann)
+    assert ben.request("DELETE", f"/v1/conversations/{here}/messages/{hidden}?for=me").status_code == 200
+    assert ann.request("DELETE", f"/v1/conversations/{here}/messages/{deleted}?for=all").status_code == 200
+    change(ann, here, changed, "after, please")
+    eventually(lambda: changed in vectors(server, here))
+    everything = ["one, please", "two, please", "after, please"]
+    for reader, summarised, first in (
+        # One's own do not wait to be read; a blocked author's do, but do not come first.
+        (ann, everything, []), (dora, everything, []), (ben, everything[1:], everything[1:]),
+        (cem, everything, everything), (joiner, everything[2:], everything[2:]), (leaver, everything[:1], []),
+    ):  # fmt: skip
+        assert [(one["kind"], one["text"]) for one in summary(reader, here)["items"]] == [
+            ("action", text) for text in summarised]  # fmt: skip
+        page = reader.get("/v1/priority").json()
+        assert [(one["message"]["text"], one["reasons"]) for one in page["messages"]] == [
+            (text, ["request"]) for text in reversed(first)]  # fmt: skip
+    refused(outsider.post(f"/v1/conversations/{here}/summaries", {}), 404, "not_found", "conversation")
+    assert outsider.get("/v1/priority").json()["messages"] == []
 
 
 def test_requests_to_write(server):
