@@ -49,6 +49,22 @@ class Turn:
         return next(one["id"] for one in self.messages_seen if text in one["text"])
 
 
+@dataclasses.dataclass
+class Task:
+    """What the model was given to write a document of."""
+
+    # Such as `translations` or `summary`.
+    name: str
+    instruction: str
+    data: dict[str, Any]
+
+
+def plain(task: Task) -> dict[str, Any]:
+    """Whatever is asked for: each reads of it what it knows."""
+    said = {"text": task.data.get("draft", ""), "tone": "neutral", "findings": [], "hints": []}
+    return said | {"replies": ["Yes"]}
+
+
 # Pieces of text, or calls; or bytes, which are sent as they are.
 Reply = list[str | Call] | bytes
 Script = Callable[[Turn], Reply]
@@ -68,10 +84,12 @@ def looking_up(query: str, answer: Callable[[Turn], str], **arguments: Any) -> S
 
 
 class ScriptedModel:
-    """It replies as `script` says, a piece of text after `between` says so, and keeps everything that it was sent."""
+    """It replies as `script` says, a piece of text after `goes_on` says so, and keeps everything that it was sent."""
 
     def __init__(self) -> None:
         self.script: Script = answering("I have found nothing.")
+        # What it writes where something else than an answer is asked for.
+        self.document: Callable[[Task], dict[str, Any]] = plain
         self.received: list[bytes] = []
         self.status: tuple[int, bytes] | None = None
         # Waited for before each piece but the first.
@@ -202,9 +220,8 @@ def modelling() -> Iterator[ScriptedModel]:
             """To who asks without tools: the conversation is one object."""
             data = json.loads(body["messages"][-1]["content"])
             if "conversation" not in data:
-                # Something else is asked for: each reads of it what it knows.
-                said = {"text": data.get("draft", ""), "tone": "neutral", "findings": [], "hints": []}
-                self.complete(said | {"replies": ["Yes"]})
+                name = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+                self.complete(model.document(Task(name, body["messages"][0]["content"], data)))
                 return
             conversation = data["conversation"]
             results = [one["result"] for one in conversation if "result" in one]
