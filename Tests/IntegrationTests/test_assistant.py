@@ -17,8 +17,9 @@ import pytest
 from switchboard_tests.assistants import Call, Reply, ScriptedModel, Turn, answering, looking_up, modelling
 from switchboard_tests.conversations import befriend, direct, group, messages, send
 from switchboard_tests.endpoint import Endpoint
+from switchboard_tests.recordings import signed_up
 from switchboard_tests.server import HTTP, Server, User, refused
-from switchboard_tests.waiting import eventually, wait_until
+from switchboard_tests.waiting import TIMEOUT, eventually, wait_until
 
 LIMITS = {"friendRequestsPerHour": 1000, "questionsPerMinute": 100_000, "requestsPerMinute": 100_000}
 
@@ -317,6 +318,40 @@ def test_access(server, model):
     for method, path in ROUTES:
         response = ann.request(method, f"/v1/assistant{path.format(**run)}", question)
         assert response.status_code == 401, (method, path)
+
+
+@pytest.mark.parametrize("how", ["signed out", "disabled", "deleted"])
+def test_a_streamed_answer_ends_with_the_session(server, model, how: str):
+    """As all that is sent to who is signed in: what is written later is not theirs any more."""
+    ann = signed_up(server, "ann")
+    model.script = answering("One ", "two ", "three ")
+    model.goes_on.clear()
+    events: list[str] = []
+
+    def read() -> None:
+        body = {"clientID": str(uuid.uuid4()), "question": "What now?"}
+        headers = ann.headers | {"Accept": "text/event-stream"}
+        with HTTP.stream("POST", f"{server.url}/v1/assistant", headers=headers, json=body) as response:
+            events.extend(line for line in response.iter_lines() if line.startswith("event: "))
+
+    with_events = threading.Thread(target=read)
+
+    def end_session() -> None:
+        if how == "signed out":
+            assert ann.request("DELETE", "/v1/sessions/current").status_code == 204
+        elif how == "disabled":
+            server.command("account", "disable", "--email", "ann@example.org")
+        else:
+            server.command("account", "delete", "ann@example.org", "--yes")
+        assert ann.get("/v1/me").status_code == 401
+
+    with_events.start()
+    wait_until(lambda: model.requests, "it begins")
+    end_session()
+    with_events.join(TIMEOUT)
+    model.goes_on.set()
+    with_events.join(TIMEOUT)
+    assert "event: run" in events and "event: done" not in events and not with_events.is_alive(), events
 
 
 def test_a_request_is_executed_once(server, model):

@@ -80,13 +80,17 @@ struct ServiceGraph: Sendable {
         }
         gateway = product?.calls.gateway
         transcription = product?.transcription
-        let calls = product?.calls
+        let (calls, assistant) = (product?.calls, product?.assistant)
         let accounts = try await AccountParts(configuration, storage, directory: directory) { user, signIns in
-            for signIn in signIns { hub.revoke(signIn: signIn) }
+            for signIn in signIns {
+                hub.revoke(signIn: signIn)
+                assistant?.revoke(signIn: signIn)
+            }
             calls?.coordinator.signInsEnded(signIns)
             calls?.clock.signedOut(signIns, of: user)
         } userDisabled: { user in
             hub.revoke(user: user)
+            assistant?.revoke(user: user)
             calls?.coordinator.userDisabled(user)
             server?.revoke(user: user.text, credentialSeconds: ICEServerIssuer.maximumLifetimeSeconds)
             calls?.clock.withdraw(user)

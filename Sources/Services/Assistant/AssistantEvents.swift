@@ -44,6 +44,11 @@ final class LiveRun: Sendable {
     /// Events that wait for one who reads slowly; the oldest are dropped.
     private static let maxWaiting = 512
 
+    private struct Reader {
+        let signIn: SignInID?
+        let continuation: AsyncStream<AssistantEvent>.Continuation
+    }
+
     private struct State {
         var stream: AnswerStream
         /// What readers were given, and what waits.
@@ -52,7 +57,7 @@ final class LiveRun: Sendable {
         var tools: [AssistantTool] = []
         var sentAt: ContinuousClock.Instant?
         var listenedAt = ContinuousClock.now
-        var readers: [Int: AsyncStream<AssistantEvent>.Continuation] = [:]
+        var readers: [Int: Reader] = [:]
         var nextReader = 0
         var isDone = false
     }
@@ -126,20 +131,31 @@ final class LiveRun: Sendable {
         }
         publish(.done(run))
         for reader in readers {
-            reader.yield(.done(run))
-            reader.finish()
+            reader.continuation.yield(.done(run))
+            reader.continuation.finish()
         }
     }
 
+    /// Ends what is streamed to a session that has ended; nil for all of them.
+    func endReaders(signedInWith signIn: SignInID?) {
+        let ended = state.withLock { state in
+            let numbers = state.readers.filter { signIn == nil || $0.value.signIn == signIn }.keys
+            return numbers.compactMap { state.readers.removeValue(forKey: $0)?.continuation }
+        }
+        for continuation in ended { continuation.finish() }
+    }
+
     /// What happens from now on. It begins with the tools that were used, and with what has been written.
-    func events() -> AsyncStream<AssistantEvent> {
+    ///
+    /// - Parameter signIn: of who reads it.
+    func events(signedInWith signIn: SignInID?) -> AsyncStream<AssistantEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.maxWaiting)) { continuation in
             let number = state.withLock { state -> Int? in
                 guard !state.isDone else { return nil }
                 for tool in state.tools { continuation.yield(.tool(tool)) }
                 if !state.text.isEmpty { continuation.yield(.text(from: 0, state.text)) }
                 state.nextReader += 1
-                state.readers[state.nextReader] = continuation
+                state.readers[state.nextReader] = Reader(signIn: signIn, continuation: continuation)
                 return state.nextReader
             }
             guard let number else { return continuation.finish() }
@@ -165,7 +181,7 @@ final class LiveRun: Sendable {
             guard !state.isDone, let event = change(&state) else { return }
             // Not after it, where another piece could come first.
             publish(event)
-            for reader in state.readers.values { reader.yield(event) }
+            for reader in state.readers.values { reader.continuation.yield(event) }
         }
     }
 }

@@ -121,10 +121,12 @@ package final class AssistantService: Service {
         }
     }
 
-    /// What happens to a run from now on; nil if nothing does any more.
-    package func events(of id: AssistantRunID) -> AsyncStream<(name: String, json: String)>? {
-        guard let live = state.withLock({ $0.open[id]?.live }) else { return nil }
-        let events = live.events()
+    /// What happens to a run from now on, until the session of who reads it ends; nil if nothing does any more.
+    package func events(
+        of id: AssistantRunID, for principal: Principal
+    ) -> AsyncStream<(name: String, json: String)>? {
+        guard let live = state.withLock({ $0.open[id]?.live }), live.run.user == principal.user else { return nil }
+        let events = live.events(signedInWith: principal.signIn)
         return AsyncStream { continuation in
             let task = Task {
                 for await event in events { continuation.yield((event.name, event.json)) }
@@ -134,13 +136,27 @@ package final class AssistantService: Service {
         }
     }
 
+    /// A session has ended, and with it what is streamed to it.
+    package func revoke(signIn: SignInID) {
+        for live in state.withLock({ $0.open.values.map(\.live) }) { live.endReaders(signedInWith: signIn) }
+    }
+
+    /// An account was disabled or deleted: nobody may read its answers any more.
+    package func revoke(user: UserID) {
+        let open = state.withLock { state in state.open.values.filter { $0.live.run.user == user } }
+        for one in open {
+            one.live.endReaders(signedInWith: nil)
+            one.task?.cancel()
+        }
+    }
+
     /// A run with what has been written of it, which counts as listening.
     package func run(_ id: AssistantRunID, of user: UserID) async throws -> (run: AssistantRun, text: String) {
         let live = state.withLock { $0.open[id]?.live }
-        live?.noteListener()
         let (text, tools) = (live?.text ?? "", live?.tools ?? [])
         let commands = commands
         var run = try await store.read { try commands.run(id, of: user, in: $0) }
+        live?.noteListener()
         guard run.status == .running else { return (run, "") }
         run.tools = tools
         return (run, text)

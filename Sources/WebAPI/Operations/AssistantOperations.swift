@@ -128,7 +128,8 @@ package enum AssistantOperations {
             body: .object([.required("question", question)] + shared), responses: [accepted], problems: problems,
             limit: .assistant
         ) { request in
-            let user = try request.requirePrincipal().user
+            let principal = try request.requirePrincipal()
+            let user = principal.user
             let body = try request.decode(Body.self)
             guard let text = body.question else { throw Problem.invalid("question", "question is missing.") }
             let question = try body.question([text], digest: digest) { _ in "question" }
@@ -141,7 +142,7 @@ package enum AssistantOperations {
                 response.events = AsyncStream { continuation in
                     continuation.yield(first)
                     let task = Task {
-                        if let events = service.events(of: run.id) {
+                        if let events = service.events(of: run.id, for: principal) {
                             for await event in events {
                                 continuation.yield(ServerSentEvent(name: event.name, json: event.json))
                             }
