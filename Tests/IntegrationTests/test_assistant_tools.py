@@ -358,3 +358,23 @@ def test_what_is_refused(world, tool: str):
     assert unknown == {"error": "There is no tool of this name."} and again == first
     assert len(turns) == 4 and len(found["sentences"]) == 1
     assert json.dumps(found["tools"]).count(f'"{tool}"') == len(rows) + 2 * (tool == "search")
+
+
+def test_people_of_a_group_that_one_has_left(world):
+    """Who came later is nobody's business who was gone by then: such a reader has no list of its members either."""
+    ann, left, friend, later = world.server.users(4)
+    for user, name in ((ann, "Ann"), (friend, "Friend"), (later, "Later")):
+        assert user.request("PATCH", "/v1/me", {"displayName": name}).status_code == 200
+    for other in (left, friend, later):
+        befriend(ann, other)
+    here = group(ann, [left, friend], name="Cellar")
+    sent(ann, here, "tulip of then")
+    assert left.request("DELETE", f"/v1/conversations/{here}/members/me").status_code == 204
+    added = ann.post(f"/v1/conversations/{here}/members", {"members": [later.id]})
+    assert added.status_code == 200, added.text
+    assert left.get(f"/v1/conversations/{here}/members").status_code == 403
+    reader = dataclasses.replace(world, ann=left)
+    _, turns = run(reader, lambda _: [Call("people"), Call("people", {"name": "later"})], conversation=here)
+    people, named = turns[-1].results
+    assert {one["name"] for one in people["people"]} <= {"Ann", "Friend"}
+    assert named == {"people": []}

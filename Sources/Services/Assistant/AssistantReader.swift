@@ -403,7 +403,8 @@ struct AssistantReader: Sendable {
         let people = try await store.read { store in
             var shared: [UserID: [ConversationID]] = [:]
             var order: [UserID] = []
-            for one in named {
+            // Who has left has no list of the members any more: they may be others by now.
+            for one in named where one.found.member.state == .member {
                 let id = one.found.conversation.id
                 for member in try store.members(of: id, after: nil, limit: Self.membersOfConversation)
                 where member.state == .member && member.user != user {
