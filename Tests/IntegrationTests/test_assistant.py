@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -583,6 +583,38 @@ def test_invitations_and_former_members(server, model):
             "clientID": str(uuid.uuid4()), "question": "x", "conversation": left, "for": "conversation"}),
         409, "conflict", "for",
     )  # fmt: skip
+
+
+def leave_a_group(reader: User, other: User) -> None:
+    here = group(other, [reader])
+    for _ in range(21):
+        send(other, here, "tulip, tulip, tulip")
+    assert reader.request("DELETE", f"/v1/conversations/{here}/members/me").status_code in (200, 204)
+
+
+def meet_somebody_who_forbids_it(reader: User, other: User) -> None:
+    assert other.request("PATCH", "/v1/me", {"intelligence": "off"}).status_code == 200
+    here = group(other, [reader])
+    for _ in range(21):
+        send(other, here, "tulip, tulip, tulip")
+
+
+def be_asked_by_unknown_people(reader: User, other: User) -> None:
+    """Each may write three messages before they are answered."""
+    for unknown in other.server.users(7):
+        here = direct(unknown, reader)
+        for _ in range(3):
+            send(unknown, here, "tulip, tulip, tulip")
+
+
+@pytest.mark.parametrize("happens", [leave_a_group, meet_somebody_who_forbids_it, be_asked_by_unknown_people])
+def test_what_may_not_be_read_hides_nothing(server, model, happens: Callable[[User, User], None]):
+    """A search of the model's finds what it may be shown, however much else has the same words."""
+    reader, friend, other = people(server)
+    send(friend, direct(reader, friend), "I have seen the first tulip of the year in our garden")
+    happens(reader, other)
+    model.script = looking_up("tulip", everything)
+    assert texts(answer(reader)) == ["I have seen the first tulip of the year in our garden."]
 
 
 def test_it_is_bounded(server, model):

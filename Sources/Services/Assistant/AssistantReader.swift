@@ -206,6 +206,8 @@ struct AssistantReader: Sendable {
         let text = try arguments.requireText("query")
         var filters = SearchFilters()
         filters.conversation = try conversation(in: arguments)
+        // What may not be shown hides nothing that may.
+        filters.shownToHostedModel = run.isHosted
         if let from = arguments.text("from") {
             guard let person = sources.person(from) else {
                 throw ToolRefusal("from is not the id of a person that you have seen: use people first.")
@@ -215,7 +217,7 @@ struct AssistantReader: Sendable {
         filters.from = try day(arguments, "after")
         filters.to = try day(arguments, "before")
         let query = try SearchQuery(text)
-        let request = try SearchRequest(query: query, filters: filters, order: .relevance, limit: Self.found * 2)
+        let request = try SearchRequest(query: query, filters: filters, order: .relevance, limit: SearchLimits().page)
         let found: [Message] =
             if search.hasMeaning {
                 try await search.search(request, mode: .both, by: user) { response, _ in
@@ -316,7 +318,9 @@ struct AssistantReader: Sendable {
 
     private mutating func priority(_ arguments: ToolArguments) async throws -> String {
         let limit = min(max(1, Int(arguments.numbers["limit"] ?? 10)), Self.items)
-        let ranked = try await summaries.priority(of: user, limit: 50) { ranked, _ in ranked }
+        let ranked = try await summaries.priority(of: user, limit: 50, shownToHostedModel: run.isHosted) { ranked, _ in
+            ranked
+        }
         let read = try await read(
             Dictionary(grouping: ranked, by: \.message.conversation)
                 .map { ($0.key, .numbers($0.value.map(\.message.number))) })

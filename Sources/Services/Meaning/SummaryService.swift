@@ -108,7 +108,7 @@ package final class SummaryService: Sendable {
 
     /// The unread messages that the user should see first, the most important first; with the profiles of their authors.
     package func priority<Shown: Sendable>(
-        of user: UserID, limit: Int,
+        of user: UserID, limit: Int, shownToHostedModel hosted: Bool? = nil,
         show: @escaping @Sendable ([PriorityMessage], StoreTransaction) throws -> Shown
     ) async throws -> Shown {
         guard let intents else { throw Self.isNotConfigured }
@@ -117,7 +117,7 @@ package final class SummaryService: Sendable {
             let classifier = try await intents.classifier()
             return try await store.read { store in
                 let model = try store.vectorModel(ifNamed: name) ?? VectorModel(key: -1, name: name)
-                let unread = try commands.unreadSources(of: user, model, in: store)
+                let unread = try commands.unreadSources(of: user, model, shownToHostedModel: hosted, in: store)
                 let ranked = PriorityMessage.ranked(
                     unread, for: user, classifier, limit: min(limit, Self.maxPriority))
                 return try show(ranked, store)

@@ -136,12 +136,15 @@ extension ConversationCommands {
 
     /// The newest unread messages of others in the conversations that were active last, with their vectors where they have
     /// some: in the order of the conversations, and of the numbers.
+    ///
+    /// - Parameter hosted: only what a language model may be shown: whether it is a hosted one. Nil for all.
     package func unreadSources(
-        of user: UserID, _ model: VectorModel, in store: some SearchStore & VectorStore
+        of user: UserID, _ model: VectorModel, shownToHostedModel hosted: Bool? = nil,
+        in store: some SearchStore & VectorStore
     ) throws -> [UnreadMessage] {
         let (conversations, messages) = (50, 50)
         var active: [MemberConversation] = try store.searchedConversations(of: user).map(\.found)
-        active.removeAll { $0.member.state != .member && $0.conversation.kind != .direct }
+        active.removeAll { $0.member.state != .member && ($0.conversation.kind != .direct || hosted != nil) }
         active.sort { $1.conversation.lastSentAt < $0.conversation.lastSentAt }
         var unread: [UnreadMessage] = []
         for found in active.prefix(conversations) {
@@ -160,6 +163,7 @@ extension ConversationCommands {
             for message in others {
                 var vector = vectors[message.number].flatMap { $0.of == message.textVersion ? $0.vector : nil }
                 let level = try levels.level(of: message.message)
+                if let hosted, !level.allowsModel(isHosted: hosted) { continue }
                 if !level.allowsEmbedding(byHosted: intelligence.isEmbedderHosted) { vector = nil }
                 unread.append(
                     UnreadMessage(message: message, isDirect: found.conversation.kind == .direct, vector: vector))

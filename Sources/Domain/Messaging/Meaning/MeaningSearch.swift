@@ -71,13 +71,6 @@ extension ConversationCommands {
         return low
     }
 
-    private func searched(
-        _ filters: SearchFilters, by user: UserID, in store: some SearchStore
-    ) throws -> [SearchedConversation] {
-        guard let id = filters.conversation else { return try store.searchedConversations(of: user) }
-        return [SearchedConversation(try get(id, by: user, in: store), index: try store.searchIndex(of: id))]
-    }
-
     /// The messages that mean what the query says, and those that have its words if `withWords`, the best first.
     ///
     /// - Parameter candidates: the most similar first.
@@ -140,7 +133,9 @@ extension ConversationCommands {
         }
         // What its author forbids is found no more, before it is erased.
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
-        return try levels.level(of: stored).allowsEmbedding(byHosted: intelligence.isEmbedderHosted) ? seen : nil
+        let level = try levels.level(of: stored)
+        if let isHosted = filters.shownToHostedModel, !level.allowsModel(isHosted: isHosted) { return nil }
+        return level.allowsEmbedding(byHosted: intelligence.isEmbedderHosted) ? seen : nil
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Languages
 package import Model
 
 /// A search, within one transaction.
@@ -10,6 +11,7 @@ struct MessageSearch<Store: SearchStore> {
     let store: Store
     let limits: SearchLimits
     let conditions: [[SearchLookup]]
+    private let levels: LevelsOfConversations<Store>
 
     var query: SearchQuery? { request.query }
     var filters: SearchFilters { request.filters }
@@ -24,7 +26,10 @@ struct MessageSearch<Store: SearchStore> {
         case partial(SearchPosition?)
     }
 
-    init(_ request: SearchRequest, by reader: UserID, in store: Store, limits: SearchLimits) {
+    init(
+        _ request: SearchRequest, by reader: UserID, in store: Store, limits: SearchLimits, rules: IntelligenceRules
+    ) {
+        levels = LevelsOfConversations(rules: rules, store: store)
         self.request = request
         self.reader = reader
         self.store = store
@@ -40,6 +45,12 @@ struct MessageSearch<Store: SearchStore> {
         case nil where request.order == .date: try pageByDate(of: conversations, before: nil)
         case nil: try pageByRelevance(of: conversations, before: nil, after: nil)
         }
+    }
+
+    /// Whether a message that matches passes the filter of levels.
+    func mayBeShown(_ message: Message, in conversation: Conversation) throws -> Bool {
+        guard let isHosted = filters.shownToHostedModel else { return true }
+        return try levels.level(of: message, in: conversation).allowsModel(isHosted: isHosted)
     }
 
     /// Visits the matches older than `start`, the newest first, until `visit` returns false.
@@ -132,6 +143,24 @@ struct MessageSearch<Store: SearchStore> {
     }
 }
 
+/// What authors and conversations allow, which is looked up once for a search.
+private final class LevelsOfConversations<Store: SearchStore> {
+    private let rules: IntelligenceRules
+    private let store: Store
+    private var known: [ConversationID: MessageLevels<Store>] = [:]
+
+    init(rules: IntelligenceRules, store: Store) {
+        self.rules = rules
+        self.store = store
+    }
+
+    func level(of message: Message, in conversation: Conversation) throws -> IntelligenceLevel {
+        var levels = known[conversation.id] ?? MessageLevels(conversation, rules: rules, in: store)
+        defer { known[conversation.id] = levels }
+        return try levels.level(of: message)
+    }
+}
+
 extension MessageSearch.End {
     var isPartial: Bool {
         if case .partial = self { true } else { false }
@@ -167,14 +196,18 @@ extension ConversationCommands {
     package func search(
         _ request: SearchRequest, limits: SearchLimits = SearchLimits(), by user: UserID, in store: some SearchStore
     ) throws -> SearchPage {
-        let conversations: [SearchedConversation]
-        if let id = request.filters.conversation {
-            conversations = [
-                SearchedConversation(try get(id, by: user, in: store), index: try store.searchIndex(of: id))
-            ]
-        } else {
-            conversations = try store.searchedConversations(of: user)
+        try MessageSearch(request, by: user, in: store, limits: limits, rules: intelligence)
+            .page(of: try searched(request.filters, by: user, in: store))
+    }
+
+    /// The conversations that are looked into.
+    func searched(
+        _ filters: SearchFilters, by user: UserID, in store: some SearchStore
+    ) throws -> [SearchedConversation] {
+        guard let id = filters.conversation else {
+            let all = try store.searchedConversations(of: user)
+            return filters.shownToHostedModel == nil ? all : all.filter { $0.found.member.state == .member }
         }
-        return try MessageSearch(request, by: user, in: store, limits: limits).page(of: conversations)
+        return [SearchedConversation(try get(id, by: user, in: store), index: try store.searchIndex(of: id))]
     }
 }

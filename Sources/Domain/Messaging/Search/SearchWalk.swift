@@ -85,7 +85,7 @@ struct SearchWalk<Store: SearchStore> {
     /// The message, if it matches.
     func read(_ number: Int64) throws -> Found? {
         var steps = 0
-        return try reader.stored(number).flatMap { found($0, as: try reader.withSeenText($0), counting: &steps) }
+        return try reader.stored(number).flatMap { try found($0, as: try reader.withSeenText($0), counting: &steps) }
     }
 
     /// Compares messages until one matches or one is known to be older than the last.
@@ -105,7 +105,7 @@ struct SearchWalk<Store: SearchStore> {
             if let from = search.filters.from, message.sentAt < from { return nil }
             let position = SearchPosition(message.sentAt, id, number)
             var steps = 0
-            let found = found(message, as: seen, counting: &steps)
+            let found = try found(message, as: seen, counting: &steps)
             budget.spend(onMatching: steps)
             if let found {
                 state = .found(found, candidates, rest: rest)
@@ -117,7 +117,7 @@ struct SearchWalk<Store: SearchStore> {
         return try pause(at: rest, &budget)
     }
 
-    private func found(_ stored: Message, as message: Message, counting steps: inout Int) -> Found? {
+    private func found(_ stored: Message, as message: Message, counting steps: inout Int) throws -> Found? {
         // A call has no words, nor has a voice message without a transcript: they are found by filters alone.
         let wordless = [.call, .voice].contains(message.kind) && search.query == nil ? "" : nil
         guard message.deletedAt == nil, let text = message.text ?? message.voice?.words ?? wordless,
@@ -125,6 +125,7 @@ struct SearchWalk<Store: SearchStore> {
         else { return nil }
         let match = search.query.map { SearchMatch($0, in: text, counting: &steps) }
         if case .some(nil) = match { return nil }
+        guard try search.mayBeShown(stored, in: conversation.found.conversation) else { return nil }
         return Found(stored: stored, reader: reader, match: match ?? nil, bytes: text.utf8.count)
     }
 
