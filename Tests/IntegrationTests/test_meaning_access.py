@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import time
 from typing import Any
 
@@ -284,3 +285,32 @@ def test_what_has_expired(server):
         assert by_meaning(reader) == by_words(reader) == ["plum that stays"]
     eventually(lambda: list(vectors(server, here)) == [kept])
     assert [one.get("text") for one in messages(ben, here)] == ["plum that stays", None]
+
+
+def test_others_messages_are_found_while_vectors_are_removed(server):
+    """A level that is lowered takes the vectors of its author out of memory, while searches go on."""
+    here, (ann, ben, *readers) = group_of(server, 5)
+    readers = readers[:3]
+    sent(ann, here, "plum of ann")
+    sent(ben, here, "plum of ben")
+    until_embedded(ann)
+    has_ended = threading.Event()
+    seen: list[tuple[str, ...]] = []
+
+    def search_until_the_end(reader: User) -> None:
+        while not has_ended.is_set():
+            seen.append(tuple(sorted(found(reader, "camping"))))
+
+    threads = [threading.Thread(target=search_until_the_end, args=[one]) for one in readers]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(60):
+            for level, count in (("off", 1), ("local", 2)):
+                set_level(ben, level)
+                eventually(lambda count=count: len(vectors(server, here)) == count)
+    finally:
+        has_ended.set()
+        for thread in threads:
+            thread.join()
+    assert set(seen) == {("plum of ann",), ("plum of ann", "plum of ben")}

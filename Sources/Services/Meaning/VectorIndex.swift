@@ -89,10 +89,11 @@ package actor VectorIndex {
     /// Reads what is new of a conversation.
     private func follow(_ id: ConversationID, by model: VectorModel, dimensions: Int) async throws {
         uses += 1
-        if conversations[id] == nil { try await begin(id, by: model, dimensions: dimensions) }
         while true {
+            // Also one that was forgotten while the store was read.
+            if conversations[id] == nil { try await begin(id, by: model, dimensions: dimensions) }
             // Without keeping what they belong to: a block that is held twice would be copied.
-            guard let (counter, removals) = conversations[id].map({ ($0.counter, $0.removals) }) else { return }
+            guard let (counter, removals) = conversations[id].map({ ($0.counter, $0.removals) }) else { continue }
             let read = try await store.read { store in
                 try store.vectors(in: id, by: model, madeAfter: counter, limit: Self.page)
             }
