@@ -356,3 +356,68 @@ def make_old(server: Server, outdated: Original, ended: Original) -> None:
         ):  # fmt: skip
             key = "id" if table == "conversations" else "conversation_id"
             database.execute(f"UPDATE {table} SET {column} = {column} - {8 * DAY} WHERE {key} = ?", (original.id,))
+
+
+# What rests on a message without being made of it alone. How that message is erased:
+EXPLAINING = "deleted", "edited", "lowered", "removed"
+
+
+def erase_each(server: Server, authors: dict[str, User], here: dict[str, tuple[str, int]]) -> None:
+    """The messages of each way, given as conversation and number."""
+    paths = {way: f"/v1/conversations/{id}/messages/{number}" for way, (id, number) in here.items()}
+    assert authors["deleted"].request("DELETE", f"{paths['deleted']}?for=all").status_code == 200
+    version = authors["edited"].get(paths["edited"]).json()["message"]["textVersion"]
+    body = {"text": "Never mind", "textVersion": version}
+    assert authors["edited"].request("PATCH", paths["edited"], body).status_code == 200
+    assert authors["lowered"].request("PATCH", "/v1/me", {"intelligence": "off"}).status_code == 200
+    wait_until(lambda: not rows(server, "SELECT 1 FROM level_checks"), "the level is enforced")
+    delete(authors["removed"], None)
+    erased(server)
+
+
+def test_an_answer_goes_with_what_earlier_answers_rest_on(server, model):
+    """The model is also given the answers before, and repeats them, citing nothing."""
+
+    def script(turn: Turn) -> Reply:
+        earlier = [one["content"] for one in turn.messages if one["role"] == "assistant" and one["content"]]
+        if "again" in turn.question["question"]:
+            return [f"Como dije: {earlier[0].replace('respondido', 'repetido')}"]
+        if not turn.results:
+            return [Call("search", {"query": "ladder"})]
+        [(handle, way)] = [(one["id"], way) for one in turn.messages_seen if (way := way_of(one["text"]))]
+        return [f"Se ha respondido{way} [{handle}]."]
+
+    model.script = script
+    ann, ben, *others = befriended(server, 6)
+    authors = dict(zip(EXPLAINING, others, strict=True))
+    here, threads = {}, {}
+    for way, author in authors.items():
+        id = group(ann, [ben, author])
+        here[way] = id, sent(author, id, text_of(way))
+        threads[way] = answered(ben, "What about the ladder?", conversation=id)["thread"]
+        answered(ben, "Say that again", thread=threads[way])
+    words = words_of(*EXPLAINING, kinds=("respondido", "repetido"))
+    assert_left(server, words)
+    erase_each(server, authors, here)
+    assert bytes_left(server, words) == []
+
+
+def test_a_model_is_not_given_answers_that_rest_on_what_it_may_not_read(server, model):
+    ann, ben, cem = befriended(server, 3)
+    here = group(ann, [ben, cem])
+    sent(cem, here, text_of("lowered"))
+    said = "Se ha respondidolowered"
+
+    def script(turn: Turn) -> Reply:
+        if "again" in turn.question["question"]:
+            return [f"{said}, como dije."]
+        return [f"{said} [{turn.handle('ladder')}]."] if turn.results else [Call("search", {"query": "ladder"})]
+
+    model.script = script
+    thread = answered(ben, "What about the ladder?", conversation=here)["thread"]
+    answered(ben, "Say that again", thread=thread)
+    assert model.saw("respondidolowered")
+    assert cem.request("PATCH", "/v1/me", {"intelligence": "off"}).status_code == 200
+    model.received.clear()
+    answered(ben, "And again", thread=thread)
+    assert not model.saw("respondidolowered")

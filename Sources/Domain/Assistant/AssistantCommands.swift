@@ -162,26 +162,53 @@ package struct AssistantCommands: Sendable {
     }
 
     package func runs(of thread: AssistantThreadID, in store: some AssistantStore) throws -> [AssistantRun] {
-        try store.assistantRuns(of: thread).map { try seen($0, in: store) }
+        var readable = ReadableCitations(conversations, in: store)
+        return try store.assistantRuns(of: thread).map { try seen($0, &readable, in: store) }
     }
 
     package func seen(_ run: AssistantRun, in store: some AssistantStore) throws -> AssistantRun {
-        var known: [AnswerCitation: Bool] = [:]
-        var run = run
+        var readable = ReadableCitations(conversations, in: store)
+        return try seen(run, &readable, in: store)
+    }
+
+    private func seen<Store: AssistantStore>(
+        _ run: AssistantRun, _ readable: inout ReadableCitations<Store>, in store: Store
+    ) throws -> AssistantRun {
+        var seen = run
         for index in run.sentences.indices where !run.sentences[index].isWithdrawn {
-            for citation in run.sentences[index].citations {
-                let isSeen =
-                    try known[citation]
-                    ?? conversations.isReadable(
-                        citation.number, of: citation.of, in: citation.conversation, isHosted: run.isHosted,
-                        by: run.user, in: store)
-                known[citation] = isSeen
-                guard !isSeen else { continue }
-                run.sentences[index].withdraw()
-                break
-            }
+            if try !readable.areAll(run.sentences[index].citations, of: run) { seen.sentences[index].withdraw() }
         }
-        return run
+        // What rests on nothing may rest on all that the model was shown.
+        let loose = seen.sentences.indices.filter { index in
+            seen.sentences[index].citations.isEmpty && !seen.sentences[index].isWithdrawn
+        }
+        if !loose.isEmpty, try !readable.areAll(store.assistantSources(of: run.id), of: run) {
+            for index in loose { seen.sentences[index].withdraw() }
+        }
+        return seen
+    }
+
+    /// The answers of a thread before a run that its model is shown, and what they rest on: of an answer that repeats one of
+    /// them, that is what it rests on too.
+    ///
+    /// - Returns: the oldest first; no more of them than it can be kept of what they rest on.
+    package func earlier(
+        than run: AssistantRun, in store: some AssistantStore
+    ) throws -> (runs: [AssistantRun], sources: [AnswerCitation]) {
+        var readable = ReadableCitations(conversations, in: store)
+        let before = try store.assistantRuns(of: run.thread).prefix { $0.id != run.id }
+            // What was answered on this machine may rest on what a hosted model may not read.
+            .filter { ($0.isHosted || !run.isHosted) && $0.status == .done }
+        var (shown, sources): ([AssistantRun], Set<AnswerCitation>) = ([], [])
+        for one in before.suffix(AssistantPrompt.maxEarlier).reversed() {
+            // What rests on others is shown no more.
+            let own = try readable.those(of: store.assistantSources(of: one.id), of: run)
+            let all = sources.union(own)
+            guard all.count <= AssistantSources.maxInherited else { break }
+            sources = all
+            shown.insert(try seen(one, &readable, in: store), at: 0)
+        }
+        return (shown, Array(sources))
     }
 
     /// Stores what became of a run, unless it is gone.
@@ -192,12 +219,9 @@ package struct AssistantCommands: Sendable {
         _ run: AssistantRun, shown: [AnswerCitation], in store: some AssistantStore
     ) throws -> AssistantRun? {
         guard try store.assistantRun(run.id) != nil else { return nil }
-        var run = try seen(run, in: store)
-        let current = try shown.filter { citation in
-            try conversations.isReadable(
-                citation.number, of: citation.of, in: citation.conversation, isHosted: run.isHosted, by: run.user,
-                in: store)
-        }
+        var readable = ReadableCitations(conversations, in: store)
+        let current = try readable.those(of: shown, of: run)
+        var run = try seen(run, &readable, in: store)
         if current.count < shown.count {
             for index in run.sentences.indices where run.sentences[index].citations.isEmpty {
                 run.sentences[index].withdraw()
@@ -223,5 +247,43 @@ package struct AssistantCommands: Sendable {
             try store.withdrawSentences(restingOn: source.number, in: id)
         }
         return sources.count < limit ? nil : sources.last.map { max($0.number - 1, number + 1) }
+    }
+}
+
+/// Which messages a user may still be shown, as they were read, looked up once each.
+private struct ReadableCitations<Store: AssistantStore> {
+    private struct Key: Hashable {
+        let citation: AnswerCitation
+        let isHosted: Bool
+    }
+
+    private let conversations: ConversationCommands
+    private let store: Store
+    private var known: [Key: Bool] = [:]
+
+    init(_ conversations: ConversationCommands, in store: Store) {
+        self.conversations = conversations
+        self.store = store
+    }
+
+    /// - Parameter run: for whose user, and whose model.
+    mutating func those(of citations: [AnswerCitation], of run: AssistantRun) throws -> [AnswerCitation] {
+        try look(up: citations, of: run)
+        return citations.filter { known[Key(citation: $0, isHosted: run.isHosted)] == true }
+    }
+
+    mutating func areAll(_ citations: [AnswerCitation], of run: AssistantRun) throws -> Bool {
+        try those(of: citations, of: run).count == citations.count
+    }
+
+    private mutating func look(up citations: [AnswerCitation], of run: AssistantRun) throws {
+        let unknown = citations.filter { known[Key(citation: $0, isHosted: run.isHosted)] == nil }
+        for (id, wanted) in Dictionary(grouping: unknown, by: \.conversation) {
+            let versions = try conversations.readableVersions(
+                of: wanted.map(\.number), in: id, isHosted: run.isHosted, by: run.user, in: store)
+            for citation in wanted {
+                known[Key(citation: citation, isHosted: run.isHosted)] = versions[citation.number] == citation.of
+            }
+        }
     }
 }

@@ -69,6 +69,8 @@ extension Unicode.Scalar {
 package struct AssistantSources: Sendable {
     /// Messages of a run.
     package static let maxMessages = 200
+    /// Messages that earlier answers rest on, which a run was shown.
+    package static let maxInherited = 400
     /// Conversations, and people.
     package static let maxOthers = 100
 

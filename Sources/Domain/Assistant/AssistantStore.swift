@@ -35,6 +35,8 @@ package protocol AssistantStore: SearchStore, VectorStore {
     /// - Parameter shown: all messages that the model was shown: when one of them changes, so do the sentences that rest on
     ///   it, and those that rest on nothing.
     func update(_ run: AssistantRun, shown: [AnswerCitation]) throws
+    /// The messages that the model of a run was shown, or that earlier answers rest on which it was shown.
+    func assistantSources(of run: AssistantRunID) throws -> [AnswerCitation]
     func removeAssistantRun(_ id: AssistantRunID) throws
     /// Takes away the text of what rests on a message, for ever.
     func withdrawSentences(restingOn number: Int64, in conversation: ConversationID) throws

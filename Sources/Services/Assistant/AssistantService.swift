@@ -281,13 +281,13 @@ package final class AssistantService: Service {
             }
         }
         defer { watch.cancel() }
-        let result: (run: AssistantRun, sources: AssistantSources?)
+        let result: (run: AssistantRun, shown: [AnswerCitation])
         do {
             result = try await turns.run(live.run.user) { await answer(live, by: model) }
         } catch {
             var run = live.run
             run.status = .cancelled
-            result = (run, nil)
+            result = (run, [])
         }
         var run = result.run
         if run.status == .cancelled {
@@ -295,8 +295,7 @@ package final class AssistantService: Service {
             if run.reason == nil { run.reason = isCancelled ? .cancelled : .noListener }
             run.sentences = []
         }
-        let (ended, commands) = (run, commands)
-        let shown = result.sources?.messages.map(\.citation) ?? []
+        let (ended, commands, shown) = (run, commands, result.shown)
         do {
             // Also when the server ends: it is written before the database is closed.
             let stored = try await Task { [store] in
@@ -317,10 +316,13 @@ package final class AssistantService: Service {
     }
 
     /// Asks the model until it answers.
+    ///
+    /// - Returns: the messages that it was shown, too, and those that earlier answers rest on.
     private func answer(
         _ live: LiveRun, by model: any DialogueModel
-    ) async -> (run: AssistantRun, sources: AssistantSources?) {
+    ) async -> (run: AssistantRun, shown: [AnswerCitation]) {
         var run = live.run
+        var inherited: [AnswerCitation] = []
         var reader = AssistantReader(
             run: run, store: store, commands: commands.conversations, search: search, summaries: summaries,
             translator: translator, sources: AssistantSources(question: run.question))
@@ -330,16 +332,12 @@ package final class AssistantService: Service {
             let conversations = try await reader.begin()
             let (commands, asked) = (commands, run)
             let (name, earlier) = try await store.read { store in
-                (
-                    try store.displayName(of: asked.user) ?? "",
-                    // What was answered on this machine may rest on what a hosted model may not read.
-                    try commands.runs(of: asked.thread, in: store).prefix { $0.id != asked.id }
-                        .filter { $0.isHosted || !asked.isHosted }
-                )
+                (try store.displayName(of: asked.user) ?? "", try commands.earlier(than: asked, in: store))
             }
+            inherited = earlier.sources
             let prompt = AssistantPrompt(
                 question: reader.sources.question.shown, by: AssistantReader.line(name), at: run.askedAt,
-                scope: run.scope, earlier: earlier, conversations: conversations)
+                scope: run.scope, earlier: earlier.runs, conversations: conversations)
             var dialogue = prompt.dialogue
             var calls = 0
             for step in 1...AssistantPrompt.maxSteps {
@@ -359,7 +357,7 @@ package final class AssistantService: Service {
                     run.sentences = AnswerText(reply.text, reader.sources).sentences
                     guard !run.sentences.isEmpty else { throw ModelCalls.Failure.model(.invalidResponse("no words")) }
                     run.status = .done
-                    return (run, reader.sources)
+                    return (run, reader.sources.messages.map(\.citation) + inherited)
                 }
                 let wanted = Array(reply.calls.prefix(AssistantPrompt.maxCalls - calls))
                 dialogue.turns.append(.model(text: reply.text, calls: wanted))
@@ -388,7 +386,7 @@ package final class AssistantService: Service {
             }
         }
         if Task.isCancelled { (run.status, run.reason) = (.cancelled, nil) }
-        return (run, reader.sources)
+        return (run, reader.sources.messages.map(\.citation) + inherited)
     }
 
     private struct Timeout: Error {}

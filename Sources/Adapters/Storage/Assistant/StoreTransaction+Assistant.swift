@@ -144,6 +144,16 @@ extension StoreTransaction: AssistantStore {
         }
     }
 
+    package func assistantSources(of run: AssistantRunID) throws -> [AnswerCitation] {
+        try sql.query(
+            "SELECT conversation_id, number, of_version FROM assistant_sources WHERE run_id = ?1", [.id(run)]
+        ).map { row in
+            var reader = ColumnReader(row)
+            return AnswerCitation(
+                conversation: try reader.id(), number: try reader.integer(), of: try reader.integer())
+        }
+    }
+
     package func removeAssistantRun(_ id: AssistantRunID) throws {
         for table in Self.parts { try sql.execute("DELETE FROM \(table) WHERE run_id = ?1", [.id(id)]) }
         try sql.execute("DELETE FROM assistant_runs WHERE id = ?1", [.id(id)])

@@ -92,9 +92,18 @@ extension ConversationCommands {
         _ number: Int64, of version: Int64, in id: ConversationID, isHosted: Bool, by user: UserID,
         in store: some MessagingStore
     ) throws -> Bool {
-        guard let found = try? get(id, by: user, in: store) else { return false }
-        return try readable(.numbers([number]), in: found, isForAll: false, isHosted: isHosted, by: user, in: store)
-            .contains { $0.textVersion == version }
+        try readableVersions(of: [number], in: id, isHosted: isHosted, by: user, in: store)[number] == version
+    }
+
+    /// The `textVersion` of each of these messages that the user still sees, and whose authors still allow that a model has
+    /// read it.
+    package func readableVersions(
+        of numbers: [Int64], in id: ConversationID, isHosted: Bool, by user: UserID, in store: some MessagingStore
+    ) throws -> [Int64: Int64] {
+        guard let found = try? get(id, by: user, in: store) else { return [:] }
+        return Dictionary(
+            try readable(.numbers(numbers), in: found, isForAll: false, isHosted: isHosted, by: user, in: store)
+                .map { ($0.number, $0.textVersion) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The number up to which the user has read.
