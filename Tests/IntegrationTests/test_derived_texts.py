@@ -375,6 +375,31 @@ def erase_each(server: Server, authors: dict[str, User], here: dict[str, tuple[s
     erased(server)
 
 
+def test_a_hint_goes_with_the_messages_that_explain_it(server, model):
+    """The model is also given the messages before, and says in a hint what they say."""
+
+    def document(task: Task) -> dict[str, Any]:
+        earlier = [way_of(one["text"]) for one in task.data["earlier"]]
+        meaning = " ".join(f"explicado{way}" for way in earlier)
+        return {"hints": [
+            {"quote": "there", "kind": "reference", "meaning": meaning, "equivalent": None, "relevance": "high"}
+        ]}  # fmt: skip
+
+    model.document = document
+    ann, ben, *others = befriended(server, 6)
+    authors = dict(zip(EXPLAINING, others, strict=True))
+    here = {}
+    for way, author in authors.items():
+        id = group(ann, [ben, author])
+        here[way] = id, sent(author, id, text_of(way))
+        path = f"/v1/conversations/{id}/messages/{sent(ann, id, 'I will be there with the rope')}/hints"
+        assert [one["meaning"] for one in explained(ben, path)["items"]] == [f"explicado{way}"]
+    words = words_of(*EXPLAINING, kinds=("explicado",))
+    assert_left(server, words)
+    erase_each(server, authors, here)
+    assert bytes_left(server, words) == []
+
+
 def test_an_answer_goes_with_what_earlier_answers_rest_on(server, model):
     """The model is also given the answers before, and repeats them, citing nothing."""
 

@@ -163,6 +163,58 @@ struct HintMessageTests {
         #expect(try store.latestStart(before: 26, in: id) == 20)
     }
 
+    @Test("what a model says goes with the earlier messages that it was given")
+    func resting() throws {
+        try allow(.full)
+        store.translations.choices[ben] = LanguageChoices(intelligence: .full, hints: .automatic)
+        let first = try chat.send(Self.plain, to: id, by: 2)
+        try chat.send("I will be there", to: id, by: 0)
+        let hint = Hint(start: 10, length: 5, kind: .reference, meaning: "the kitchen table")
+        func work() throws -> HintWork {
+            _ = try hints(2, isModelHosted: true)
+            return try #require(try chat.commands.hintWork(for: try claim(), isHosted: true, in: store))
+        }
+        func complete(_ work: HintWork) throws {
+            try chat.commands.completeHints(
+                work.claim, .explained([hint], engine: "m", isHosted: true, sources: work.sources), in: store)
+        }
+        func shown() throws -> [Hint] {
+            try chat.commands.newestHints(
+                of: try chat.commands.get(id, by: ben, in: store),
+                try chat.commands.translationReader(ben, in: id, store), in: store
+            ).flatMap(\.items)
+        }
+        func stored() -> [Hint] { store.translations.hints.flatMap(\.items) }
+        let made = try work()
+        #expect(made.sources == [HintSource(number: 1, of: first.textVersion)])
+        try complete(made)
+        #expect(try shown() == [hint] && hints(2, isModelHosted: true, writes: false)?.items == [hint])
+        // Its author allows less: it is hidden at once, and then erased, and asked for again by who reads automatically.
+        store.translations.choices[cem] = LanguageChoices(intelligence: .translate)
+        #expect(try shown() == [] && hints(2, isModelHosted: true, writes: false) == nil && stored() == [hint])
+        #expect(try chat.commands.enforceLevels(in: id, after: 0, limit: 10, store: store) == nil)
+        #expect(stored() == [])
+        #expect(try chat.commands.unexplained(in: id, for: ben, store: store).contains(2))
+        // What is made without it stays.
+        let without = try work()
+        #expect(without.sources.isEmpty)
+        try complete(without)
+        #expect(try shown() == [hint])
+        store.translations.choices[cem] = LanguageChoices(intelligence: .full)
+        _ = try chat.commands.edit(
+            1, in: id, text: try MessageText("Never mind"), basedOn: first.textVersion, by: cem, store: store)
+        #expect(try shown() == [hint])
+        // One that comes late is not stored.
+        try chat.send("Are you there?", to: id, by: 0)
+        _ = try hints(3, isModelHosted: true)
+        let late = try #require(try chat.commands.hintWork(for: try claim(), isHosted: true, in: store))
+        #expect(late.sources.map(\.number) == [1, 2])
+        _ = try chat.commands.delete(1, in: id, by: cem, store: store)
+        try complete(late)
+        #expect(store.translations.hints.last { $0.number == 3 }?.items == [])
+        #expect(store.translations.hints.last { $0.number == 3 }?.status == .failed)
+    }
+
     @Test("nobody is explained what they do not see")
     func hidden() throws {
         try chat.send(Self.slang, to: id, by: 0)

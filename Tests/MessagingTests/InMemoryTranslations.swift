@@ -131,6 +131,10 @@ extension InMemoryMessagingStore {
         return Array(found.sorted { $0.number < $1.number }.prefix(limit))
     }
 
+    func hints(restingOn number: Int64, in conversation: ConversationID) -> [MessageHints] {
+        translations.hints.filter { $0.conversation == conversation && $0.earlier.contains(number) }
+    }
+
     func save(_ hints: MessageHints, for audience: TranslationAudience) {
         translations.hints.removeAll {
             $0.conversation == hints.conversation && $0.number == hints.number && $0.language == hints.language

@@ -24,7 +24,7 @@ extension TranslationWorker {
             let hints = try await models.ask(prompt.request, by: model, for: .hints, payer: claim.job.payer) {
                 response throws(TranslationFailure) in try prompt.hints(response)
             }
-            try await end(claim, .explained(hints, engine: model.name, isHosted: isHosted))
+            try await end(claim, .explained(hints, engine: model.name, isHosted: isHosted, sources: work.sources))
         } catch ModelCalls.Failure.budgetExhausted {
             try await end(claim, .unavailable(.budgetExhausted))
         } catch ModelCalls.Failure.model(let failure) {

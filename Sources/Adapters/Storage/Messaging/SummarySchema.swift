@@ -24,5 +24,9 @@ extension DatabaseSchema {
             ["provider_calls", "provider_usage"].map { table in
                 "ALTER TABLE \(table) ADD COLUMN milliseconds BIGINT NOT NULL DEFAULT 0"
             }),
+        // The numbers of the messages that a model was given to explain a later one. Of hints that there are nobody knows them.
+        Migration(
+            74, "what hints rest on",
+            ["ALTER TABLE hints ADD COLUMN earlier TEXT", "DELETE FROM hints WHERE kind = 'model'"]),
     ]
 }

@@ -83,7 +83,7 @@ package enum ErasurePlan {
             ]),
         ErasureRule(
             "hints", .removed, .step(.messages), personal: ["items"],
-            others: ["conversation_id", "language", "status", "reason", "engine", "kind", "level"]),
+            others: ["conversation_id", "language", "status", "reason", "engine", "kind", "level", "earlier"]),
         ErasureRule(
             "summary_blocks", .removed, .step(.messages), personal: ["items"],
             others: ["conversation_id", "language", "engine", "level"]),

@@ -126,7 +126,7 @@ extension ConversationCommands {
         try store.update(message)
         try store.update(found.conversation)
         if !message.isTextWithheld {
-            try store.removeTranslations(of: number, in: id)
+            try removeDerived(of: number, in: id, store)
             try store.removeMentions(by: number, in: id)
             try noteMentions(of: message, in: store)
         }
@@ -168,7 +168,7 @@ extension ConversationCommands {
         message.textVersion = message.version
         try store.noteChangedText(of: message.number, in: conversation.id)
         let former = try store.removeEdits(of: message.number, in: conversation.id)
-        try store.removeTranslations(of: message.number, in: conversation.id)
+        try removeDerived(of: message.number, in: conversation.id, store)
         try store.removeReactions(to: message.number, in: conversation.id)
         try store.removeMentions(by: message.number, in: conversation.id)
         if message.kind == .call { try store.setMissed(by: [], message.number, in: conversation.id) }

@@ -24,15 +24,15 @@ extension ConversationCommands {
         }
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
         return try hints(
-            on: message, for: reader, level: try levels.level(of: message), support: support,
-            isAutomatic: isAutomatic, writes: writes, store: store)
+            on: message, for: reader, &levels, support: support, isAutomatic: isAutomatic, writes: writes, store: store)
     }
 
     /// - Parameter message: as the reader sees it.
-    private func hints(
-        on message: Message, for reader: TranslationReader, level: IntelligenceLevel, support: HintSupport,
-        isAutomatic: Bool, writes: Bool, store: some MessagingStore
+    private func hints<Store: MessagingStore>(
+        on message: Message, for reader: TranslationReader, _ levels: inout MessageLevels<Store>, support: HintSupport,
+        isAutomatic: Bool, writes: Bool, store: Store
     ) throws -> MessageHints? {
+        let level = try levels.level(of: message)
         var row = MessageHints(
             conversation: message.conversation, number: message.number, language: reader.hintLanguage,
             of: message.textVersion, status: .done, engine: HintLexicon.name, kind: .lexicon)
@@ -49,9 +49,10 @@ extension ConversationCommands {
             isCertain: language?.confidence == .high, reader: reader.hintLanguage)
         let stored = try store.hints(
             of: message.number, textVersion: message.textVersion, in: reader.hintLanguage, in: message.conversation)
-        if let stored = stored?.seen(at: level) {
+        var given = GivenMessages(message.conversation, store)
+        if let stored = try stored.map({ try given.shown($0, at: level, &levels) }) {
             if stored.status == .done && stored.kind == .model || stored.status == .queued { return stored }
-            if isAutomatic { return stored }
+            if isAutomatic, !stored.isWithdrawn { return stored }
         }
         guard let isHosted = support.isModelHosted else {
             return try save(row, if: isAutomatic && !row.items.isEmpty, message, writes: writes, store)
@@ -121,7 +122,9 @@ extension ConversationCommands {
         let known = try store.hints(of: messages.map(\.number), in: reader.hintLanguage, in: id)
         return try messages.filter { message in
             guard message.author != user, message.translatableText?.hasWords == true,
-                !known.contains(where: { $0.number == message.number && $0.of == message.textVersion })
+                !known.contains(where: {
+                    $0.number == message.number && $0.of == message.textVersion && !$0.isWithdrawn
+                })
             else { return false }
             // What somebody reads best needs no explanation.
             let language = try self.language(of: message, in: store)
@@ -154,10 +157,19 @@ package struct HintWork: Hashable, Sendable {
     /// What may be made of it.
     package var level: IntelligenceLevel
     package var earlier: [EarlierMessage]
+    /// Of which messages those are.
+    package var sources: [HintSource]
+}
+
+/// A message that a model is given to explain a later one.
+package struct HintSource: Hashable, Sendable {
+    package var number: Int64
+    /// The `textVersion` that was read.
+    package var of: Int64
 }
 
 package enum HintOutcome: Hashable, Sendable {
-    case explained([Hint], engine: String, isHosted: Bool)
+    case explained([Hint], engine: String, isHosted: Bool, sources: [HintSource] = [])
     /// The lexicons' hints stay.
     case failed(MessageTranslation.Reason)
     case unavailable(MessageTranslation.Reason)
@@ -177,9 +189,11 @@ extension ConversationCommands {
         else { return nil }
         var levels = MessageLevels(conversation, rules: intelligence, in: store)
         let level = try levels.level(of: message)
+        let earlier = try earlier(
+            than: job.number, in: conversation, isHosted: isHosted, levels: &levels, store)
         return HintWork(
             claim: claim, text: text, language: try language(of: message, in: store)?.code, level: level,
-            earlier: try earlier(than: job.number, in: conversation, isHosted: isHosted, levels: &levels, store))
+            earlier: earlier.map(\.shown), sources: earlier.map(\.source))
     }
 
     /// The messages before one, the oldest first: those alone that all see who see that one, whose authors allow that a
@@ -187,14 +201,15 @@ extension ConversationCommands {
     private func earlier<Store: MessagingStore>(
         than number: Int64, in conversation: Conversation, isHosted: Bool, levels: inout MessageLevels<Store>,
         _ store: Store
-    ) throws -> [EarlierMessage] {
+    ) throws -> [(source: HintSource, shown: EarlierMessage)] {
         let first = max(
             try store.latestStart(before: number, in: conversation.id), number - Int64(EarlierMessage.maxCount) - 1)
         guard first + 1 < number, let author = try store.message(number, in: conversation.id)?.author else { return [] }
         let messages = try store.messages(
             in: conversation.id, first + 1...number - 1, visibleTo: author, isNewestFirst: true,
             limit: EarlierMessage.maxCount)
-        return try Self.earlier(messages.filter { !$0.isWithheld && !$0.isTextWithheld }, isHosted: isHosted, &levels)
+        return try Self.numberedEarlier(
+            messages.filter { !$0.isWithheld && !$0.isTextWithheld }, isHosted: isHosted, &levels)
     }
 
     /// - Parameters:
@@ -203,6 +218,12 @@ extension ConversationCommands {
     static func earlier<Store: MessagingStore>(
         _ messages: [Message], isHosted: Bool, of me: UserID? = nil, _ levels: inout MessageLevels<Store>
     ) throws -> [EarlierMessage] {
+        try numberedEarlier(messages, isHosted: isHosted, of: me, &levels).map(\.shown)
+    }
+
+    private static func numberedEarlier<Store: MessagingStore>(
+        _ messages: [Message], isHosted: Bool, of me: UserID? = nil, _ levels: inout MessageLevels<Store>
+    ) throws -> [(source: HintSource, shown: EarlierMessage)] {
         var names: [UserID: String] = [:]
         if let me { names[me] = "me" }
         var letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ").map(String.init)
@@ -212,7 +233,10 @@ extension ConversationCommands {
                 try levels.level(of: message).allowsModel(isHosted: isHosted)
             else { return nil }
             if names[message.author] == nil { names[message.author] = letters.isEmpty ? "Z" : letters.removeFirst() }
-            return EarlierMessage(author: names[message.author] ?? "Z", text)
+            return (
+                HintSource(number: message.number, of: message.textVersion),
+                EarlierMessage(author: names[message.author] ?? "Z", text)
+            )
         }
     }
 
@@ -231,13 +255,17 @@ extension ConversationCommands {
             row.status == .queued
         else { return false }
         switch outcome {
-        case .explained(let hints, let engine, let isHosted):
+        case .explained(let hints, let engine, let isHosted, let sources):
             var levels = MessageLevels(conversation, rules: intelligence, in: store)
-            if try levels.level(of: message).allowsModel(isHosted: isHosted) {
+            if try !levels.level(of: message).allowsModel(isHosted: isHosted) {
+                (row.status, row.reason) = (.unavailable, .consentRequired)
+            } else if try !areCurrent(sources, in: job.conversation, isHosted: isHosted, &levels, store) {
+                // It may say what an earlier message said, which is no more.
+                (row.status, row.reason) = (.failed, .providerFailed)
+            } else {
                 row.level = isHosted ? .full : .local
                 (row.status, row.reason, row.items, row.engine, row.kind) = (.done, nil, hints, engine, .model)
-            } else {
-                (row.status, row.reason) = (.unavailable, .consentRequired)
+                row.earlier = sources.map(\.number)
             }
         case .failed(let reason): (row.status, row.reason) = (.failed, reason)
         case .unavailable(let reason): (row.status, row.reason) = (.unavailable, reason)
@@ -247,17 +275,46 @@ extension ConversationCommands {
         return true
     }
 
+    private func areCurrent<Store: MessagingStore>(
+        _ sources: [HintSource], in id: ConversationID, isHosted: Bool, _ levels: inout MessageLevels<Store>,
+        _ store: Store
+    ) throws -> Bool {
+        for source in sources {
+            guard let message = try store.message(source.number, in: id), message.deletedAt == nil,
+                message.textVersion == source.of, try levels.level(of: message).allowsModel(isHosted: isHosted)
+            else { return false }
+        }
+        return true
+    }
+
+    /// Removes what was made of a message: its text is another one, or gone.
+    func removeDerived(of number: Int64, in id: ConversationID, _ store: some MessagingStore) throws {
+        try store.removeTranslations(of: number, in: id)
+        for row in try store.hints(restingOn: number, in: id) { try withdraw(row, store) }
+    }
+
+    private func withdraw(_ row: MessageHints, _ store: some MessagingStore) throws {
+        guard let message = try store.message(row.number, in: row.conversation) else { return }
+        var row = row.withdrawn()
+        row.touched = try store.nextCounter()
+        try store.save(row, for: audience(ofTranslationOf: row.of, message))
+    }
+
     /// As `enforceLevels`, of hints.
     func enforceHintLevels(
         in conversation: Conversation, after number: Int64, limit: Int, _ store: some MessagingStore
     ) throws -> Int64? {
         var levels = MessageLevels(conversation, rules: intelligence, in: store)
         let rows = try store.hints(in: conversation.id, after: number, limit: limit)
+        var given = GivenMessages(conversation.id, store)
         let next = rows.count < limit ? nil : rows.last.map { max($0.number - 1, number + 1) }
         for var row in rows where row.status != .unavailable || !row.items.isEmpty {
             guard let message = try store.message(row.number, in: conversation.id) else { continue }
             let level = try levels.level(of: message)
-            guard level < row.level || level == .off else { continue }
+            guard level < row.level || level == .off else {
+                if try !given.areAll(of: row, &levels) { try withdraw(row, store) }
+                continue
+            }
             row = row.seen(at: .off)
             (row.status, row.reason, row.items) = (.unavailable, .consentRequired, [])
             row.level = .local
@@ -301,11 +358,42 @@ extension ConversationCommands {
         let rows = try store.hints(of: messages.map(\.number), in: reader.hintLanguage, in: found.conversation.id)
         guard !rows.isEmpty else { return [] }
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
+        var given = GivenMessages(found.conversation.id, store)
         return try messages.compactMap { message in
             guard let row = rows.first(where: { $0.number == message.number && $0.of == message.textVersion }) else {
                 return nil
             }
-            return row.seen(at: try levels.level(of: message))
+            return try given.shown(row, at: try levels.level(of: message), &levels)
         }
+    }
+}
+
+/// Whether the earlier messages of which hints were made may still be given to the model that was given them.
+private struct GivenMessages<Store: MessagingStore> {
+    private let conversation: ConversationID
+    private let store: Store
+    private var levels: [Int64: IntelligenceLevel] = [:]
+
+    init(_ conversation: ConversationID, _ store: Store) {
+        self.conversation = conversation
+        self.store = store
+    }
+
+    mutating func areAll(of row: MessageHints, _ levels: inout MessageLevels<Store>) throws -> Bool {
+        for number in row.earlier {
+            let level =
+                try self.levels[number] ?? store.message(number, in: conversation).map { try levels.level(of: $0) }
+            self.levels[number] = level ?? .off
+            guard (level ?? .off).allowsModel(isHosted: row.level == .full) else { return false }
+        }
+        return true
+    }
+
+    /// As it is shown, before what its authors forbid is erased.
+    mutating func shown(
+        _ row: MessageHints, at level: IntelligenceLevel, _ levels: inout MessageLevels<Store>
+    ) throws -> MessageHints {
+        guard try row.earlier.isEmpty || areAll(of: row, &levels) else { return row.withdrawn() }
+        return row.seen(at: level)
     }
 }

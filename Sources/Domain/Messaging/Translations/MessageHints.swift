@@ -26,13 +26,16 @@ package struct MessageHints: Hashable, Sendable {
     package var kind: Kind?
     /// The level that it needs: `full` of a hosted model.
     package var level: IntelligenceLevel
+    /// The numbers of the messages before it that a model was given: what it says may be what they say.
+    package var earlier: [Int64]
     /// The store's counter at the last change; 0 if it is not stored.
     package var touched: Int64
 
     package init(
         conversation: ConversationID, number: Int64, language: LanguageTag, of: Int64,
         status: MessageTranslation.Status, reason: MessageTranslation.Reason? = nil, items: [Hint] = [],
-        engine: String? = nil, kind: Kind? = nil, level: IntelligenceLevel = .local, touched: Int64 = 0
+        engine: String? = nil, kind: Kind? = nil, level: IntelligenceLevel = .local, earlier: [Int64] = [],
+        touched: Int64 = 0
     ) {
         self.conversation = conversation
         self.number = number
@@ -44,8 +47,19 @@ package struct MessageHints: Hashable, Sendable {
         self.engine = engine
         self.kind = kind
         self.level = level
+        self.earlier = earlier
         self.touched = touched
     }
+
+    /// Without what a model has said, which is asked again when somebody looks at the message.
+    func withdrawn() -> MessageHints {
+        MessageHints(
+            conversation: conversation, number: number, language: language, of: of, status: .done,
+            engine: HintLexicon.name, kind: .lexicon, touched: touched)
+    }
+
+    /// Where lexicons know nothing, nothing is stored.
+    var isWithdrawn: Bool { status == .done && kind == .lexicon && items.isEmpty }
 
     /// As those see it who may not have what such an engine made.
     func seen(at level: IntelligenceLevel) -> MessageHints {
@@ -140,6 +154,8 @@ package protocol HintStore {
     ) throws -> MessageHints?
     /// Of all languages and versions, of messages after a number, in the order of their numbers.
     func hints(in conversation: ConversationID, after number: Int64, limit: Int) throws -> [MessageHints]
+    /// Those of a model that was given this message as one of the earlier ones.
+    func hints(restingOn number: Int64, in conversation: ConversationID) throws -> [MessageHints]
     /// Inserts or replaces.
     ///
     /// - Parameter audience: who is told.

@@ -130,7 +130,7 @@ extension ConversationCommands {
         message.language = try language(of: transcript, by: message.author, in: store)
         message.change(to: conversation.change(), isWithheld: false)
         message.textVersion = message.version
-        try store.removeTranslations(of: message.number, in: conversation.id)
+        try removeDerived(of: message.number, in: conversation.id, store)
         try store.noteChangedText(of: message.number, in: conversation.id)
         try store.update(message)
         try store.update(conversation)
