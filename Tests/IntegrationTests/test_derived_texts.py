@@ -358,6 +358,36 @@ def make_old(server: Server, outdated: Original, ended: Original) -> None:
             database.execute(f"UPDATE {table} SET {column} = {column} - {8 * DAY} WHERE {key} = ?", (original.id,))
 
 
+# Two minutes of waiting.
+@pytest.mark.timeout(300)
+def test_nothing_derived_is_left_a_minute_later(server):
+    """Where no account is erased and nothing disappears."""
+    ann, ben, cem, dan, eve, fay = befriended(server, 6)
+    # The log is emptied a while after a start too.
+    log = server.data / "switchboard.sqlite-wal"
+    wait_until(lambda: log.stat().st_size == 0, "the log is emptied", 90)
+    deleted = derived(ben, ann, cem, "deleted")
+    edited = derived(ben, ann, dan, "edited")
+    derived(ben, ann, eve, "lowered")
+    kept = derived(ben, ann, fay, "kept")
+    thread = asked(ben, kept.id, "kept", "preguntadohilo")
+    run = asked(ben, kept.id, "kept", "preguntadounavez")
+    words = [
+        *words_of("deleted", "edited", "lowered"), "preguntadohilo", "preguntadounavez",
+        *words_of("kept", kinds=("traducido",)),
+    ]  # fmt: skip
+    assert_left(server, words)
+    assert cem.request("DELETE", f"{deleted.path}?for=all").status_code == 200
+    version = dan.get(edited.path).json()["message"]["textVersion"]
+    assert dan.request("PATCH", edited.path, {"text": "Never mind", "textVersion": version}).status_code == 200
+    assert eve.request("PATCH", "/v1/me", {"intelligence": "off"}).status_code == 200
+    assert ben.request("DELETE", f"/v1/assistant/threads/{thread['thread']}").status_code == 204
+    assert ben.request("DELETE", f"/v1/assistant/runs/{run['id']}").status_code == 204
+    assert tool(server, "languages", "erase", "--into", "es").returncode == 0
+    wait_until(lambda: bytes_left(server, words) == [], "the log is emptied again", 90)
+    assert_left(server, words_of("kept", kinds=("explicado", "resumido", "respondido")))
+
+
 # What rests on a message without being made of it alone. How that message is erased:
 EXPLAINING = "deleted", "edited", "lowered", "removed"
 

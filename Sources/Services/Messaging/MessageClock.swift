@@ -5,7 +5,8 @@ import ServiceLifecycle
 import Storage
 import Synchronization
 
-/// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest is.
+/// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest is. Some
+/// time after texts were erased it empties the database's log, which still has them.
 ///
 /// All of its state is derived from rows, and what it does is one transaction for each batch: a start goes on where the last
 /// process ended. Nobody waits for a removal, since reads hide what is due.
@@ -15,7 +16,7 @@ package final class MessageClock: Service {
     /// The wall clock may be set forward: it is looked at so often.
     private static let longestSleep = Duration.seconds(60)
     private static let retryDelay = Duration.seconds(10)
-    /// From a removal to the checkpoint after which no byte of it is left: once for many.
+    /// From an erasure to the checkpoint after which no byte of it is left: once for many.
     private static let checkpointDelay = Duration.seconds(30)
 
     private let store: Store
@@ -23,6 +24,8 @@ package final class MessageClock: Service {
     private let logger: Logger
     /// What the clock sleeps for; nil for nothing.
     private let next = Mutex<Timestamp?>(nil)
+    /// Whether texts were erased since the last checkpoint.
+    private let hasErased = Mutex(false)
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     package init(service: ConversationService, logger: Logger) {
@@ -30,6 +33,7 @@ package final class MessageClock: Service {
         commands = service.commands
         self.logger = logger
         store.observeDue { [weak self] due in self?.note(due) }
+        store.observeErasures { [weak self] in self?.noteErasure() }
         wakes.continuation.yield()
     }
 
@@ -41,8 +45,12 @@ package final class MessageClock: Service {
             for await _ in wakes.stream {
                 timer?.cancel()
                 var (removed, delay) = await work()
-                if removed > 0, checkpointAt == nil { checkpointAt = .now + Self.checkpointDelay }
+                if removed > 0 || hasErased.withLock({ $0 }), checkpointAt == nil {
+                    checkpointAt = .now + Self.checkpointDelay
+                }
                 if let time = checkpointAt, time <= .now {
+                    // What is erased from now on is for the next one.
+                    hasErased.withLock { $0 = false }
                     checkpointAt = await checkpoint() ? nil : .now + Self.retryDelay
                 }
                 if let time = checkpointAt { delay = min(delay, max(.zero, time - .now)) }
@@ -62,6 +70,15 @@ package final class MessageClock: Service {
             return true
         }
         if isEarlier { wakes.continuation.yield() }
+    }
+
+    /// It wakes the clock once for all that is erased until the checkpoint.
+    private func noteErasure() {
+        let isFirst = hasErased.withLock { hasErased in
+            defer { hasErased = true }
+            return !hasErased
+        }
+        if isFirst { wakes.continuation.yield() }
     }
 
     /// Does what is due. Returns how many messages were removed, and how long to sleep.

@@ -47,6 +47,7 @@ extension StoreTransaction: AssistantStore {
     }
 
     package func removeAssistantThread(_ id: AssistantThreadID) throws {
+        hasErasedTexts = true
         for table in Self.parts {
             try sql.execute(
                 "DELETE FROM \(table) WHERE run_id IN (SELECT id FROM assistant_runs WHERE thread_id = ?1)", [.id(id)])
@@ -155,6 +156,7 @@ extension StoreTransaction: AssistantStore {
     }
 
     package func removeAssistantRun(_ id: AssistantRunID) throws {
+        hasErasedTexts = true
         for table in Self.parts { try sql.execute("DELETE FROM \(table) WHERE run_id = ?1", [.id(id)]) }
         try sql.execute("DELETE FROM assistant_runs WHERE id = ?1", [.id(id)])
     }
@@ -218,6 +220,7 @@ extension StoreTransaction: AssistantStore {
             "SELECT 1 FROM assistant_sources WHERE conversation_id = ?1 AND number = ?2 LIMIT 1",
             [.id(conversation), .integer(number)])
         guard shown != nil else { return }
+        hasErasedTexts = true
         try sql.execute(
             """
             UPDATE assistant_sentences SET text = '', is_withdrawn = 1

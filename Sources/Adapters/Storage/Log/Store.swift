@@ -33,6 +33,7 @@ package final class Store: Sendable {
     private let textObservers = Mutex<[@Sendable ([ConversationID: Set<Int64>]) -> Void]>([])
     private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
     private let jobObservers = Mutex<[@Sendable () -> Void]>([])
+    private let erasureObservers = Mutex<[@Sendable () -> Void]>([])
     private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
 
     /// - Parameters:
@@ -118,6 +119,12 @@ package final class Store: Sendable {
         jobObservers.withLock { $0.append(observer) }
     }
 
+    /// Adds an observer of commits that erased texts, or what was made of them: the log of the database still has them. It is
+    /// called on the writer's thread, after the commit, and must be brief.
+    package func observeErasures(_ observer: @escaping @Sendable () -> Void) {
+        erasureObservers.withLock { $0.append(observer) }
+    }
+
     /// Adds an observer of commits that removed voice files, or asked for their transcripts. It is called on the writer's
     /// thread, after the commit, and must be brief.
     package func observeVoice(_ observer: @escaping @Sendable (VoiceNotice) -> Void) {
@@ -196,6 +203,7 @@ package final class Store: Sendable {
             conversations: transaction.conversationsWithNewMessages,
             changedTexts: transaction.messagesWithChangedTexts,
             nextDue: transaction.nextDue, hasDemandedJobs: transaction.hasDemandedJobs,
+            hasErasedTexts: transaction.hasErasedTexts || !transaction.messagesWithChangedTexts.isEmpty,
             voice: VoiceNotice(removed: transaction.removedFiles, toTranscribe: transaction.filesToTranscribe),
             subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
     }
@@ -220,6 +228,7 @@ package final class Store: Sendable {
         for finish in written.departed { finish() }
         if let due = written.nextDue { for observer in dueObservers.withLock({ $0 }) { observer(due) } }
         if written.hasDemandedJobs { for observer in jobObservers.withLock({ $0 }) { observer() } }
+        if written.hasErasedTexts { for observer in erasureObservers.withLock({ $0 }) { observer() } }
         if !written.voice.isEmpty { for observer in voiceObservers.withLock({ $0 }) { observer(written.voice) } }
     }
 
@@ -245,6 +254,7 @@ package final class Store: Sendable {
         let changedTexts: [ConversationID: Set<Int64>]
         let nextDue: Timestamp?
         let hasDemandedJobs: Bool
+        let hasErasedTexts: Bool
         let voice: VoiceNotice
         /// Set if webhooks have changed.
         let subscriptions: WebhookSubscriptions?

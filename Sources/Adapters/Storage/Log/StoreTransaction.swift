@@ -48,6 +48,8 @@ package final class StoreTransaction {
     var filesToTranscribe: [FileID] = []
     /// Whether it has demanded something that is to be derived from messages.
     var hasDemandedJobs = false
+    /// Texts that are to be left in no byte of the database.
+    var hasErasedTexts = false
     /// Of several sends: what they share.
     var sends: SharedSends?
 

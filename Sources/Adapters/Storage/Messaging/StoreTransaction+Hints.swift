@@ -63,6 +63,12 @@ extension StoreTransaction {
     }
 
     package func save(_ hints: MessageHints, for audience: TranslationAudience) throws {
+        if hints.items.isEmpty, !hasErasedTexts,
+            let known = try self.hints(
+                of: hints.number, textVersion: hints.of, in: hints.language, in: hints.conversation)
+        {
+            hasErasedTexts = !known.items.isEmpty
+        }
         var writer = JSONWriter()
         writer.array(hints.items) { $1.write(to: &$0) }
         try sql.execute(

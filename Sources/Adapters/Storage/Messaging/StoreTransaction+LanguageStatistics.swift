@@ -117,6 +117,7 @@ extension StoreTransaction {
         let count = try sql.execute(
             "DELETE FROM translations WHERE rowid IN (SELECT rowid FROM translations \(filter) LIMIT \(limit))", values)
         if count > 0 {
+            hasErasedTexts = true
             try sql.execute("UPDATE log SET translations_since = ?1 WHERE id = 1", [.integer(try nextCounter())])
         }
         return count

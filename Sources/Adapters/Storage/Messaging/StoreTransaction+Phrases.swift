@@ -102,6 +102,7 @@ extension StoreTransaction {
 
     private func removePhrases(_ hashes: [String]) throws {
         for hash in hashes {
+            hasErasedTexts = true
             try sql.execute("DELETE FROM phrases WHERE hash = ?1", [.text(hash)])
             try sql.execute("DELETE FROM phrase_authors WHERE hash = ?1", [.text(hash)])
         }

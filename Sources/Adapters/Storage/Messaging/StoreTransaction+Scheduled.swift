@@ -58,6 +58,8 @@ extension StoreTransaction {
     }
 
     package func save(_ scheduled: ScheduledMessage) throws {
+        // A text may be in its place.
+        hasErasedTexts = true
         try sql.execute(
             """
             INSERT INTO scheduled (\(Self.scheduledColumns))
@@ -76,6 +78,7 @@ extension StoreTransaction {
     }
 
     package func removeScheduled(_ scheduled: ScheduledMessage, counter: Int64) throws {
+        hasErasedTexts = true
         try sql.execute(
             "DELETE FROM scheduled WHERE author = ?1 AND client_id = ?2",
             [.id(scheduled.author), .id(scheduled.clientID)])
@@ -83,6 +86,7 @@ extension StoreTransaction {
     }
 
     package func removeScheduled(by author: UserID, in conversation: ConversationID, counter: Int64) throws {
+        hasErasedTexts = true
         try sql.execute(
             "DELETE FROM scheduled WHERE author = ?1 AND conversation_id = ?2", [.id(author), .id(conversation)])
         try notify(author, of: conversation, counter: counter)

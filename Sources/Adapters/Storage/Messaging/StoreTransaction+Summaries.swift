@@ -49,6 +49,7 @@ extension StoreTransaction {
     package func removeSummary(
         of block: Int64, in language: LanguageTag, in conversation: ConversationID
     ) throws {
+        hasErasedTexts = true
         try sql.execute(
             "DELETE FROM summary_blocks WHERE conversation_id = ?1 AND block = ?2 AND language = ?3",
             [.id(conversation), .integer(block), .text(language.string)])

@@ -88,6 +88,13 @@ extension StoreTransaction {
     }
 
     package func save(_ translation: MessageTranslation, for audience: TranslationAudience) throws {
+        if translation.text == nil, !hasErasedTexts,
+            let known = try self.translation(
+                of: translation.number, textVersion: translation.of, into: translation.target,
+                in: translation.conversation)
+        {
+            hasErasedTexts = known.text != nil
+        }
         try sql.execute(
             """
             INSERT INTO translations (\(Self.translationColumns))

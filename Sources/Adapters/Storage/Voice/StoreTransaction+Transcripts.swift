@@ -27,6 +27,7 @@ extension StoreTransaction {
     }
 
     func removeTranscript(of file: FileID) throws {
+        hasErasedTexts = true
         try sql.execute("DELETE FROM transcripts WHERE file_id = ?1", [.id(file)])
     }
 
