@@ -90,6 +90,14 @@ import Testing
     }
 
     @Test(arguments: [
+        ["es"], ["es", "--http-port", "1"], ["--http-port", "1", "es"], ["--http-port=1", "es"],
+        ["--relay-tls-ports=1", "es"],
+    ])
+    func anArgumentThatIsTheValueOfNoOptionIsAnError(arguments: [String]) {
+        #expect(message("", arguments).contains("Unexpected argument es"), "\(message("", arguments))")
+    }
+
+    @Test(arguments: [
         ["--http-port", "1", "--http-port", "2"], ["--http-port=1", "--http-port", "1"],
         ["--log-level=debug", "--log-level=info"],
         ["--relay-mobility", "--relay-mobility"],
