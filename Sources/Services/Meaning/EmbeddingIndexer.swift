@@ -64,6 +64,7 @@ package final class EmbeddingIndexer: Service {
     private let engine: any EmbeddingEngine
     private let index: VectorIndex
     private let limits: Limits
+    private let clock: NightlyClock
     private let logger: Logger
     private let pending = Mutex(Pending())
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -75,7 +76,7 @@ package final class EmbeddingIndexer: Service {
 
     package init(
         store: Store, commands: ConversationCommands, engine: any EmbeddingEngine, index: VectorIndex,
-        limits: Limits = Limits(), logger: Logger
+        limits: Limits = Limits(), clock: NightlyClock = NightlyClock(), logger: Logger
     ) {
         self.store = store
         self.commands = commands
@@ -83,6 +84,7 @@ package final class EmbeddingIndexer: Service {
         self.engine = engine
         self.index = index
         self.limits = limits
+        self.clock = clock
         self.logger = logger
         store.observeMessages { [weak self] in self?.add($0) }
         store.observeTexts { [weak self] changed in
@@ -271,17 +273,14 @@ extension EmbeddingIndexer {
 
 // Repairs.
 extension EmbeddingIndexer {
-    /// In UTC.
-    private static let repairHour: Int64 = 2
-
     private func repairAtNight() async {
-        while !Task.isCancelled {
-            let (day, now) = (Int64(86_400_000), Timestamp.systemClock().milliseconds)
-            var left = Self.repairHour * 3_600_000 - now % day
-            if left <= 0 { left += day }
-            try? await Task.sleep(for: .milliseconds(left))
-            guard !Task.isCancelled else { return }
-            _ = try? await store.write { try $0.checkAllVectors() }
+        await clock.run {
+            do {
+                _ = try await store.write { try $0.checkAllVectors() }
+            } catch {
+                guard !Task.isCancelled else { return }
+                logger.error("vectors are compared no sooner than next night", metadata: ["error": "\(error)"])
+            }
         }
     }
 
