@@ -232,4 +232,67 @@ import Testing
         uptime.advance(seconds: 3 * 86_400)
         #expect(try await nights() == 0)
     }
+
+    @Test("what is found wrong at night is made anew")
+    func mending() async throws {
+        let id = try await group()
+        for number in 1...25 { try await send("text \(number)", to: id) }
+        try await running {
+            try await eventually { try await vectors(of: id) == Array(1...25) }
+            let texts = engine.texts.count
+            try await execute("DELETE FROM vectors WHERE number IN (3, 21)")
+            try await execute("UPDATE vectors SET bytes = x'00' WHERE number = 11")
+            try await execute("UPDATE vectors SET of_version = of_version + 1 WHERE number = 12")
+            try await advance(hours: 2)
+            try await eventually { try await vectors(of: id) == Array(1...25) }
+            #expect(Set(engine.texts.dropFirst(texts)) == ["text 3", "text 11", "text 12", "text 21"])
+        }
+    }
+
+    @Test("a damaged row keeps no other conversation from its vectors, nor from being compared with them")
+    func damagedRow() async throws {
+        let ids = [try await group(), try await group(), try await group()].sorted { $0.text < $1.text }
+        for id in ids { try await send("one", to: id) }
+        try await running {
+            for id in ids { try await eventually { try await vectors(of: id) == [1] } }
+            try await execute("DELETE FROM vectors WHERE number = 1")
+            try await execute("UPDATE messages SET kind = '-' || kind WHERE conversation_id = '\(ids[1].text)'")
+            try await advance(hours: 2)
+            for id in [ids[0], ids[2]] { try await eventually { try await vectors(of: id) == [1] } }
+            #expect(logged.value.contains { $0.contains("cannot be compared") && $0.contains(ids[1].text) })
+            for id in ids { try await send("two", to: id) }
+            for id in ids { try await eventually { try await vectors(of: id).contains(2) } }
+        }
+        for id in ids { try await send("three", to: id) }
+        try await execute(
+            "UPDATE messages SET kind = '-' || kind WHERE conversation_id = '\(ids[1].text)' AND number = 3")
+        try await running {
+            for id in [ids[0], ids[2]] { try await eventually { try await vectors(of: id) == [1, 2, 3] } }
+            try await eventually {
+                logged.value.contains { $0.contains("cannot be embedded") && $0.contains(ids[1].text) }
+            }
+            try await send("four", to: ids[0])
+            try await eventually { try await vectors(of: ids[0]) == [1, 2, 3, 4] }
+            #expect(try await vectors(of: ids[1]) == [2])
+            // When the row is right again, the next night finds what is missing.
+            try await execute("UPDATE messages SET kind = SUBSTR(kind, 2) WHERE kind LIKE '-%'")
+            try await advance(hours: 24)
+            try await eventually { try await vectors(of: ids[1]) == [1, 2, 3] }
+        }
+    }
+
+    @Test("vectors by another model go with a comparison, where the one in use has made its own")
+    func otherModel() async throws {
+        let id = try await group()
+        for number in 1...3 { try await send("text \(number)", to: id) }
+        try await running {
+            try await eventually { try await vectors(of: id) == [1, 2, 3] }
+            try await execute("UPDATE vectors SET model = 99 WHERE number = 2")
+            try await advance(hours: 2)
+            try await eventually {
+                try await numbers("SELECT number FROM vectors WHERE model <> 99 ORDER BY number") == [1, 2, 3]
+            }
+            try await eventually { try await numbers("SELECT number FROM vectors WHERE model = 99").isEmpty }
+        }
+    }
 }

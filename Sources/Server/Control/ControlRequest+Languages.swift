@@ -22,8 +22,13 @@ extension ControlResponse {
         }
         lines.append("waiting\t\(statistics.queue.count)\t\(statistics.queue.oldestSeconds) seconds")
         if let hitRate { lines.append("found\t\((hitRate * 1000).rounded() / 10) % of what was asked for") }
-        lines += vectors.models.map { "vectors\t\($0.model)\t\($0.vectors)\t\($0.bytes) bytes" }
-        if !vectors.models.isEmpty { lines.append("vectors to be made anew\t\(vectors.again)") }
+        lines += vectors.models.map { model in
+            "vectors\t\(model.name)\t\(model.vectors)\t\(model.bytes) bytes\t\(model.waiting) messages wait"
+        }
+        if !vectors.models.isEmpty {
+            lines.append("vectors to be made anew\t\(vectors.again)")
+            lines.append("conversations to be compared with their vectors\t\(vectors.checks)")
+        }
         lines += engines.map { "engine\t\($0.feature)\t\($0.name)\t\($0.isHosted ? "hosted" : "own")" }
         lines += statistics.calls.map { calls in
             let tokens = "\(calls.tokens.input)\t\(calls.tokens.cached)\t\(calls.tokens.output)"

@@ -22,7 +22,7 @@ package final class EmbeddingIndexer: Service {
         package var firstRetry = Duration.seconds(5)
         package var lastRetry = Duration.seconds(300)
         /// Messages of one step of a repair.
-        package var compared = 500
+        package var compared = 100
 
         package init() {}
     }
@@ -158,15 +158,21 @@ package final class EmbeddingIndexer: Service {
         let name = engine.model
         let model = try await store.write { try $0.vectorModel(named: name) }.value
         var hasScanned = false
-        try await check()
+        try await check(model)
         if pending.withLock({ $0.needsScan }) {
             try await scan(model)
             pending.withLock { $0.needsScan = false }
             hasScanned = true
         }
         while !Task.isCancelled, let next = pending.withLock({ $0.next() }) {
-            try await embed(next, model)
-            try await check()
+            do {
+                try await embed(next, model)
+            } catch  where SearchIndexer.isOfRows(error) {
+                logger.error(
+                    "messages of a conversation cannot be embedded",
+                    metadata: ["conversation": "\(next)", "error": "\(error)"])
+            }
+            try await check(model)
         }
         if hasScanned, !Task.isCancelled { try await removeOthers(than: model) }
     }
@@ -187,6 +193,7 @@ package final class EmbeddingIndexer: Service {
 
     /// Vectors of a model that is in use no more: they were kept until there were others.
     private func removeOthers(than model: VectorModel) async throws {
+        guard try await store.read({ try $0.hasOthers(than: model) }) else { return }
         while !Task.isCancelled,
             try await store.write({ try $0.removeVectors(notBy: model, limit: 1_000) }).value == 1_000
         {}
@@ -285,25 +292,39 @@ extension EmbeddingIndexer {
     }
 
     /// Compares the vectors of conversations that are to be.
-    private func check() async throws {
+    private func check(_ model: VectorModel) async throws {
         guard pending.withLock({ exchange(&$0.needsCheck, with: false) }) else { return }
-        let (commands, limit) = (commands, limits.compared)
         do {
             while !Task.isCancelled, let next = try await store.read({ try $0.nextVectorCheck() }) {
-                let repair = try await store.write { store in
-                    let repair = try commands.repairVectors(
-                        of: next.conversation, after: next.after, limit: limit, in: store)
-                    try store.setVectorCheck(of: next.conversation, after: repair.next)
-                    return repair
-                }.value
-                repaired.increment(by: repair.removed + repair.missing)
-                // What may be found no more is not to be in memory either.
-                if repair.removed > 0 { await index.forget(next.conversation) }
-                if repair.missing > 0 { pending.withLock { $0.add(next.conversation) } }
+                do {
+                    try await compare(next.conversation, after: next.after, model)
+                } catch  where SearchIndexer.isOfRows(error) {
+                    // It keeps no other one from it, and is tried again the next night.
+                    logger.error(
+                        "a conversation cannot be compared with its vectors",
+                        metadata: ["conversation": "\(next.conversation)", "error": "\(error)"])
+                    _ = try await store.write { try $0.setVectorCheck(of: next.conversation, after: nil) }
+                }
             }
         } catch {
             pending.withLock { $0.needsCheck = true }
             throw error
         }
+    }
+
+    /// One step, during which nobody else writes.
+    private func compare(_ id: ConversationID, after number: Int64, _ model: VectorModel) async throws {
+        let (commands, limit) = (commands, limits.compared)
+        let repair = try await store.write { store in
+            let repair = try commands.repairVectors(of: id, by: model, after: number, limit: limit, in: store)
+            try store.setVectorCheck(of: id, after: repair.next)
+            return repair
+        }.value
+        repaired.increment(by: repair.removed + repair.missing)
+        // What may be found no more is not to be in memory either.
+        if repair.removed > 0 { await index.forget(id) }
+        if repair.missing > 0 { pending.withLock { $0.add(id) } }
+        // Those by another model go when all are made.
+        if repair.hasOthers { restart() }
     }
 }

@@ -60,7 +60,7 @@ extension ConversationCommands {
             hasMore: looked < new.count || new.count == Self.step || progress.again.count == Self.step)
     }
 
-    private func passage<Store: VectorStore>(
+    func passage<Store: VectorStore>(
         of message: Message, _ levels: inout MessageLevels<Store>, in store: Store
     ) throws -> EmbeddingBatch.Passage? {
         // Nobody but its author sees one that is withheld.
@@ -104,47 +104,5 @@ extension ConversationCommands {
             try store.setVectors(rows, of: passage.number, in: batch.conversation, by: model)
         }
         return true
-    }
-}
-
-/// What a repair has found in one conversation.
-package struct VectorRepair: Hashable, Sendable {
-    /// Messages whose vectors were of another text, or of a message that may have none: they are gone.
-    package var removed = 0
-    /// Messages without vectors that may have some: they are made again.
-    package var missing = 0
-    /// The number after which to go on; nil if that was all.
-    package var next: Int64?
-}
-
-extension ConversationCommands {
-    /// Compares vectors with messages, a part at a time.
-    ///
-    /// - Parameter limit: of messages.
-    package func repairVectors(
-        of id: ConversationID, after number: Int64, limit: Int, in store: some VectorStore
-    ) throws -> VectorRepair {
-        var repair = VectorRepair()
-        guard let conversation = try store.conversation(id) else { return repair }
-        let embeddedTo = try store.lastEmbedded(in: id)
-        let messages = try store.messages(toIndexIn: id, after: number, limit: limit)
-        let known = Dictionary(
-            try store.embeddedNumbers(in: id, after: number, limit: limit).map { ($0.number, $0.of) },
-            uniquingKeysWith: { first, _ in first })
-        let last = messages.last?.number ?? .max
-        var levels = MessageLevels(conversation, rules: intelligence, in: store)
-        var wanted: [Int64: Int64] = [:]
-        for message in messages where message.number <= embeddedTo {
-            wanted[message.number] = try passage(of: message, &levels, in: store)?.of
-        }
-        for (number, of) in known where number <= last && wanted[number] != of {
-            try store.removeVectors(of: number, in: id)
-            repair.removed += 1
-        }
-        let missing = wanted.filter { known[$0.key] != $0.value && $0.key <= embeddedTo }.keys.sorted()
-        try store.embedAgain(missing, in: id)
-        repair.missing = missing.count
-        repair.next = messages.count == limit ? messages.last?.number : nil
-        return repair
     }
 }

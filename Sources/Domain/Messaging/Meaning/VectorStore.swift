@@ -17,6 +17,25 @@ package struct MessageVector: Hashable, Sendable {
     }
 }
 
+/// A row of a vector, which may be damaged.
+package struct StoredVector: Hashable, Sendable {
+    package var number: Int64
+    package var chunk: Int64
+    /// The key of the model.
+    package var model: Int64
+    package var of: Int64
+    /// Those of an `EmbeddingVector`, if it is one.
+    package var bytes: [UInt8]
+
+    package init(number: Int64, chunk: Int64, model: Int64, of: Int64, bytes: [UInt8]) {
+        self.number = number
+        self.chunk = chunk
+        self.model = model
+        self.of = of
+        self.bytes = bytes
+    }
+}
+
 /// How far the messages of a conversation have vectors, and what of it is to be done again.
 package struct VectorProgress: Hashable, Sendable {
     /// The messages up to this number were embedded, as far as they could be.
@@ -57,12 +76,13 @@ package protocol VectorStore: MessagingStore {
         in conversation: ConversationID, by model: VectorModel, _ numbers: ClosedRange<Int64>
     ) throws -> [Int64: (of: Int64, vector: EmbeddingVector)]
     func removeVectors(of number: Int64, in conversation: ConversationID) throws
-    /// How far any model got.
-    func lastEmbedded(in conversation: ConversationID) throws -> Int64
-    /// The numbers after `number` that have vectors, with the `textVersion`s that they were made from, in order.
-    func embeddedNumbers(
-        in conversation: ConversationID, after number: Int64, limit: Int
-    ) throws -> [(number: Int64, of: Int64)]
+    /// The numbers after `number` of which there are vectors, in order, also by other models and of messages that are gone.
+    func numbersWithVectors(in conversation: ConversationID, after number: Int64, limit: Int) throws -> [Int64]
+    func storedVectors(in conversation: ConversationID, _ numbers: ClosedRange<Int64>) throws -> [StoredVector]
+    /// How many bytes the newest vectors have, the newest first.
+    func newestVectorSizes(in conversation: ConversationID, by model: VectorModel, limit: Int) throws -> [Int]
+    /// Of a conversation that is gone nothing waits to be embedded.
+    func forgetEmbedding(of conversation: ConversationID) throws
     /// The oldest messages after `number`, withheld ones too.
     func messages(toIndexIn conversation: ConversationID, after number: Int64, limit: Int) throws -> [Message]
 }

@@ -208,7 +208,7 @@ package final class SearchIndexer: Service {
     }
 
     /// Whether rows cannot be read as they are, rather than the database.
-    private static func isOfRows(_ error: any Error) -> Bool {
+    static func isOfRows(_ error: any Error) -> Bool {
         (error as? SQLError).map { $0.kind == .unexpectedValue } ?? (error is DecodingError)
     }
 

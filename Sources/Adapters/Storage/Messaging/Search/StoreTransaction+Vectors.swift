@@ -41,11 +41,6 @@ extension StoreTransaction: VectorStore {
             """, [.id(conversation), .integer(model.key), .integer(number)])
     }
 
-    package func lastEmbedded(in conversation: ConversationID) throws -> Int64 {
-        try sql.first("SELECT MAX(embedded_to) FROM embedded WHERE conversation_id = ?1", [.id(conversation)])?
-            .integerIfPresent(0) ?? 0
-    }
-
     package func embedAgain(_ numbers: [Int64], in conversation: ConversationID) throws {
         for number in numbers {
             try sql.execute(
@@ -115,26 +110,57 @@ extension StoreTransaction: VectorStore {
             """, [.id(conversation), .integer(number)])
     }
 
-    package func embeddedNumbers(
+    package func numbersWithVectors(
         in conversation: ConversationID, after number: Int64, limit: Int
-    ) throws -> [(number: Int64, of: Int64)] {
+    ) throws -> [Int64] {
         try sql.query(
             """
-            SELECT number, MIN(of_version) FROM vectors WHERE conversation_id = ?1 AND number > ?2
-            GROUP BY number ORDER BY number LIMIT ?3
+            SELECT DISTINCT number FROM vectors WHERE conversation_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3
             """, [.id(conversation), .integer(number), .integer(limit)]
-        ).map { (try $0.integer(0), try $0.integer(1)) }
+        ).map { try $0.integer(0) }
+    }
+
+    package func storedVectors(
+        in conversation: ConversationID, _ numbers: ClosedRange<Int64>
+    ) throws -> [StoredVector] {
+        try sql.query(
+            """
+            SELECT number, chunk, model, of_version, bytes FROM vectors
+            WHERE conversation_id = ?1 AND number BETWEEN ?2 AND ?3
+            """, [.id(conversation), .integer(numbers.lowerBound), .integer(numbers.upperBound)]
+        ).map { row in
+            var reader = ColumnReader(row)
+            return StoredVector(
+                number: try reader.integer(), chunk: try reader.integer(), model: try reader.integer(),
+                of: try reader.integer(), bytes: try reader.blob())
+        }
+    }
+
+    package func newestVectorSizes(
+        in conversation: ConversationID, by model: VectorModel, limit: Int
+    ) throws -> [Int] {
+        try sql.query(
+            """
+            SELECT LENGTH(bytes) FROM vectors WHERE conversation_id = ?1 AND model = ?2 ORDER BY seq DESC LIMIT ?3
+            """, [.id(conversation), .integer(model.key), .integer(limit)]
+        ).map { try $0.int(0) }
+    }
+
+    package func forgetEmbedding(of conversation: ConversationID) throws {
+        try sql.execute("DELETE FROM embedded WHERE conversation_id = ?1", [.id(conversation)])
+        try sql.execute("DELETE FROM reembed WHERE conversation_id = ?1", [.id(conversation)])
     }
 }
 
-// What may be made of messages, when that changes; and repairs of all conversations.
+// What may be made of messages, when that changes; and repairs of all conversations. What is being compared begins anew.
 extension StoreTransaction {
     /// Of conversations whose levels have changed.
     func checkVectors(in conversation: ConversationID) throws {
         try sql.execute(
             """
             INSERT INTO vector_checks (conversation_id)
-            SELECT DISTINCT conversation_id FROM embedded WHERE conversation_id = ?1 ON CONFLICT DO NOTHING
+            SELECT DISTINCT conversation_id FROM embedded WHERE conversation_id = ?1
+            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
             """, [.id(conversation)])
     }
 
@@ -146,18 +172,29 @@ extension StoreTransaction {
             WHERE e.conversation_id IN (
                 SELECT conversation_id FROM members WHERE user_id = ?1
                 UNION SELECT conversation_id FROM messages WHERE forwarded_from = ?1)
-            ON CONFLICT DO NOTHING
+            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
             """, [.id(user)])
     }
 
-    /// All conversations are compared with their vectors.
-    package func checkAllVectors() throws {
+    /// All conversations are compared with their vectors, also those that are gone.
+    ///
+    /// - Returns: how many they are.
+    @discardableResult
+    package func checkAllVectors() throws -> Int {
+        // Conversations with vectors are found by one step in the index for each, rather than by reading all vectors.
         try sql.execute(
             """
-            INSERT INTO vector_checks (conversation_id) SELECT DISTINCT conversation_id FROM embedded WHERE 1
-            ON CONFLICT DO NOTHING
+            WITH RECURSIVE found (id) AS (
+                SELECT MIN(conversation_id) FROM vectors
+                UNION ALL SELECT (SELECT MIN(conversation_id) FROM vectors WHERE conversation_id > id) FROM found
+                WHERE id IS NOT NULL)
+            INSERT INTO vector_checks (conversation_id)
+            SELECT conversation_id FROM embedded UNION SELECT conversation_id FROM reembed
+            UNION SELECT id FROM found WHERE id IS NOT NULL
+            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
             """)
         hasDemandedJobs = true
+        return try vectorChecksLeft()
     }
 
     /// The next conversation to compare, and the number after which; nil if there is none.
@@ -241,6 +278,13 @@ extension StoreTransaction {
         return (due, rows.count < limit ? nil : try rows.last?.id(0))
     }
 
+    /// Whether something is left of models that are in use no more.
+    package func hasOthers(than model: VectorModel) throws -> Bool {
+        try ["vectors WHERE model", "embedded WHERE model", "vector_models WHERE id"].contains { rows in
+            try sql.first("SELECT 1 FROM \(rows) <> ?1 LIMIT 1", [.integer(model.key)]) != nil
+        }
+    }
+
     /// Removes vectors of other models, a part at a time. Returns how many.
     package func removeVectors(notBy model: VectorModel, limit: Int) throws -> Int {
         let removed = try sql.execute(
@@ -261,23 +305,37 @@ extension StoreTransaction {
         try sql.execute("DELETE FROM reembed")
         hasDemandedJobs = true
     }
-
-    /// By model: messages with vectors, vectors, and their bytes; and how many wait to be embedded again.
-    package func vectorStatistics() throws -> (models: [VectorStatistics], again: Int) {
-        let rows = try sql.query(
+    /// What there is of vectors, and what waits.
+    package func vectorStatistics() throws -> VectorStatistics {
+        let models = try sql.query(
             """
-            SELECT m.name, COUNT(v.bytes), COALESCE(SUM(LENGTH(v.bytes)), 0)
-            FROM vector_models m LEFT JOIN vectors v ON v.model = m.id GROUP BY m.name ORDER BY m.name
-            """)
-        let models = try rows.map { row in
-            VectorStatistics(model: try row.text(0), vectors: try row.int(1), bytes: try row.int(2))
+            SELECT m.name, COUNT(v.bytes), COALESCE(SUM(LENGTH(v.bytes)), 0), (
+                SELECT COALESCE(SUM(c.last_number - COALESCE(e.embedded_to, 0)), 0) FROM conversations c
+                    LEFT JOIN embedded e ON e.conversation_id = c.id AND e.model = m.id
+                WHERE c.last_number > COALESCE(e.embedded_to, 0))
+            FROM vector_models m LEFT JOIN vectors v ON v.model = m.id GROUP BY m.id, m.name ORDER BY m.name
+            """
+        ).map { row in
+            VectorStatistics.OfModel(
+                name: try row.text(0), vectors: try row.int(1), bytes: try row.int(2), waiting: try row.int(3))
         }
-        return (models, try sql.first("SELECT COUNT(*) FROM reembed")?.int(0) ?? 0)
+        let again = try sql.first("SELECT COUNT(*) FROM reembed")?.int(0) ?? 0
+        return VectorStatistics(models: models, again: again, checks: try vectorChecksLeft())
     }
 }
 
 package struct VectorStatistics: Hashable, Sendable {
-    package var model: String
-    package var vectors: Int
-    package var bytes: Int
+    package struct OfModel: Hashable, Sendable {
+        package var name: String
+        package var vectors: Int
+        package var bytes: Int
+        /// Messages that it has not looked at yet.
+        package var waiting: Int
+    }
+
+    package var models: [OfModel]
+    /// Messages that are to be embedded again.
+    package var again: Int
+    /// Conversations that are to be compared with their vectors.
+    package var checks: Int
 }
