@@ -295,4 +295,54 @@ import Testing
             try await eventually { try await numbers("SELECT number FROM vectors WHERE model = 99").isEmpty }
         }
     }
+
+    @Test("while all vectors are made anew the old ones are found, and kept by a comparison")
+    func reindexing() async throws {
+        let id = try await group()
+        for number in 1...3 { try await send("text \(number)", to: id) }
+        try await running {
+            try await eventually { try await vectors(of: id) == [1, 2, 3] }
+        }
+        _ = try await store.write { store in
+            try store.restartEmbedding()
+            try store.checkAllVectors()
+        }
+        engine.isAway = true
+        try await running {
+            try await eventually { try await isIdle() }
+            #expect(try await vectors(of: id) == [1, 2, 3])
+            #expect(try await found("text 2").first == 2)
+            let texts = engine.texts.count
+            engine.isAway = false
+            try await eventually { Set(engine.texts.dropFirst(texts)).isSuperset(of: ["text 1", "text 2", "text 3"]) }
+            try await eventually { try await numbers("SELECT embedded_to FROM embedded") == [3] }
+        }
+    }
+
+    @Test("vectors with as many dimensions as the engine has now are found, also if it had others before")
+    func otherDimensions() async throws {
+        let id = try await group()
+        for number in 1...3 { try await send("text \(number)", to: id) }
+        try await running {
+            try await eventually { try await vectors(of: id) == [1, 2, 3] }
+            #expect(try await found("text 2").first == 2)
+            engine.dimensions = 24
+            _ = try await store.write { try $0.restartEmbedding() }
+        }
+        try await running {
+            try await eventually { try await numbers("SELECT embedded_to FROM embedded") == [3] }
+            #expect(try await found("text 2").first == 2)
+        }
+    }
+
+    /// The numbers of the messages that are found by their meaning, the most similar first.
+    private func found(_ query: String) async throws -> [Int64] {
+        let searcher = MeaningSearcher(
+            store: store, commands: commands, engine: engine, index: index,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let request = try SearchRequest(query: SearchQuery(query))
+        return try await searcher.search(request, mode: .meaning, by: ann) { response, _ in
+            response.page.results.map(\.message.number)
+        }
+    }
 }

@@ -101,7 +101,7 @@ package final class MeaningSearcher: Sendable {
         }
         let (all, embedded) = scopes.reduce((Int64(0), Int64(0))) { ($0.0 + $1.count, $0.1 + $1.embedded) }
         let coverage = all == 0 ? 1 : Double(embedded) / Double(all)
-        guard let model, embedded > 0,
+        guard let model, all > 0,
             let vector = try await calls.vector(of: query.text, as: .query, for: .search, payer: user)
         else { return ([], coverage) }
         let limit = filters == filters.scope ? Self.candidates.plain : Self.candidates.filtered

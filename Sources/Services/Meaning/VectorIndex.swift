@@ -40,7 +40,8 @@ package actor VectorIndex {
         _ query: EmbeddingVector, in scopes: [MeaningScope], by model: VectorModel, limit: Int
     ) async throws -> [MeaningCandidate] {
         var candidates: [MeaningCandidate] = []
-        for scope in scopes where scope.embedded > 0 {
+        // Also where nothing is embedded: vectors that are made anew are there until others are.
+        for scope in scopes {
             try Task.checkCancellation()
             try await follow(scope.conversation, by: model, dimensions: query.values.count)
             guard let block = conversations[scope.conversation]?.block else { continue }
@@ -89,6 +90,8 @@ package actor VectorIndex {
     /// Reads what is new of a conversation.
     private func follow(_ id: ConversationID, by model: VectorModel, dimensions: Int) async throws {
         uses += 1
+        // A model has changed under its name.
+        if let block = conversations[id]?.block, block.dimensions != dimensions { forget(id) }
         while true {
             // Also one that was forgotten while the store was read.
             if conversations[id] == nil { try await begin(id, by: model, dimensions: dimensions) }
