@@ -143,12 +143,13 @@ package enum SwitchboardServer {
         if request.needsServer {
             return ControlResponse(error: "No server is running on the data directory \(path): check storage.path.")
         }
+        if request.needsEmbedder, configuration[\.languages.embeddings.provider] == .none { return .withoutEmbedder }
         let directory = try DataDirectory(path: path)
         let storage = try await StorageParts(directory: directory) { _ in }
         let parts = try await AccountParts(configuration, storage, directory: directory)
         var media: MediaFiles?
         if request.needsMedia { media = try MediaFiles(path: directory.file("media")) }
-        let response = await parts.handle(request, media: media)
+        let response = await parts.handle(request, media: media, isServing: false)
         await storage.database.close()
         return response
     }

@@ -74,6 +74,14 @@ package enum ControlRequest: Codable, Sendable {
         }
     }
 
+    /// Whether it is about vectors, which without an engine nobody makes.
+    var needsEmbedder: Bool {
+        switch self {
+        case .vectorRepair, .vectorReindex: true
+        default: false
+        }
+    }
+
     /// Whether only a running server can handle it.
     var needsServer: Bool {
         switch self {

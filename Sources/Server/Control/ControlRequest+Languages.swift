@@ -40,6 +40,22 @@ extension ControlResponse {
         self.init(lines: lines)
     }
 
+    static let withoutEmbedder = ControlResponse(
+        error: "Messages have no vectors here: set languages.embeddings.provider, and restart the server.")
+
+    /// - Parameter isServing: whether a server runs.
+    init(vectorRepairOf store: Store, isServing: Bool) async throws {
+        let count = try await store.write { try $0.checkAllVectors() }.value
+        let end = isServing ? ", from now on." : " when the server runs."
+        self.init(lines: ["\(count) conversations are compared with their vectors\(end)"])
+    }
+
+    init(vectorReindexOf store: Store, isServing: Bool) async throws {
+        _ = try await store.write { try $0.restartEmbedding() }
+        let end = isServing ? "" : " when the server runs"
+        self.init(lines: ["All messages get new vectors\(end); until then the old ones are used."])
+    }
+
     /// `0.001234`
     private static func dollars(_ microDollars: Int64) -> String {
         let digits = String(microDollars % 1_000_000)

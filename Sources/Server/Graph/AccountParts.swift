@@ -61,8 +61,10 @@ struct AccountParts: Sendable {
 
     /// Handles a request of the command line.
     ///
-    /// - Parameter media: the directory of media files, for the requests that need it.
-    func handle(_ request: ControlRequest, media: MediaFiles?) async -> ControlResponse {
+    /// - Parameters:
+    ///   - media: the directory of media files, for the requests that need it.
+    ///   - isServing: whether this is the running server.
+    func handle(_ request: ControlRequest, media: MediaFiles?, isServing: Bool = true) async -> ControlResponse {
         if request.needsMedia, media == nil { return ControlResponse(error: "The media directory is not there.") }
         do {
             switch request {
@@ -120,14 +122,13 @@ struct AccountParts: Sendable {
                 try await record("translations.erase", into)
                 return ControlResponse(lines: ["\(count) translations are erased."])
             case .vectorRepair:
-                _ = try await storage.store.write { try $0.checkAllVectors() }
+                let response = try await ControlResponse(vectorRepairOf: storage.store, isServing: isServing)
                 try await record("vectors.repair")
-                let count = try await storage.store.read { try $0.vectorChecksLeft() }
-                return ControlResponse(lines: ["\(count) conversations are compared with their vectors, from now on."])
+                return response
             case .vectorReindex:
-                _ = try await storage.store.write { try $0.restartEmbedding() }
+                let response = try await ControlResponse(vectorReindexOf: storage.store, isServing: isServing)
                 try await record("vectors.reindex")
-                return ControlResponse(lines: ["All messages get new vectors; until then the old ones are used."])
+                return response
             case .keyCreate, .keyList, .keyRotate, .keyRevoke, .audit:
                 return try await keys.handle(request) ?? ControlResponse(error: "This request is unknown.")
             case .webhookAdd, .webhookList, .webhookRotate, .webhookRemove, .webhookEnable, .webhookTest,

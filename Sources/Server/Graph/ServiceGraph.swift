@@ -212,9 +212,10 @@ struct ServiceGraph: Sendable {
                     let response = await accounts.handle(request, media: nil)
                     hub.rereadAll(.translations)
                     return response
-                case .vectorReindex:
+                case .vectorRepair, .vectorReindex:
+                    guard let embedder = product?.embedder else { return .withoutEmbedder }
                     let response = await accounts.handle(request, media: nil)
-                    product?.embedder?.restart()
+                    embedder.restart()
                     return response
                 default: return await accounts.handle(request, media: product?.media.files)
                 }

@@ -1,7 +1,9 @@
 """A program that embeds as its tests say: it does with each text what the text says, and writes down what it was given.
 What texts mean is whatever of `SENSES` they have words of; all other texts are each something else.
 
-    scripted_embedder.py FILE
+    scripted_embedder.py FILE [HOLD]
+
+While the file HOLD exists, messages wait for their vectors, and queries do not.
 """
 
 import base64
@@ -35,6 +37,8 @@ for line in sys.stdin:
     request = json.loads(line)
     with open(sys.argv[1], "a", encoding="utf8") as file:
         file.write("\n".join(request["input"]) + "\n")
+    while len(sys.argv) > 2 and request["input_type"] == "passage" and os.path.exists(sys.argv[2]):
+        time.sleep(0.02)
     first = " ".join(request["input"])
     response = {"id": request["id"], "embeddings": [vector(text) for text in request["input"]]}
     if "end please" in first:
