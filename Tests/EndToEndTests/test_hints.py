@@ -16,6 +16,8 @@ PLAIN = "I left the keys on the kitchen table this morning"
 FIELD = "#write"
 # The settings that the page knows of itself.
 MODE_OF_PAGE = "return globalThis.switchboard.credentials.user.hints"
+# What is said of the choice of levels in the settings.
+LEVEL_HINT = ".field:has(#setting-intelligence) .hint"
 ANNOUNCED = "return document.getElementById('announcer').textContent"
 
 
@@ -229,3 +231,80 @@ def test_replies_are_suggested(scripted, here, provider, pictures):
     ann.find(".reply-chips [data-action=retry-replies]")
     ann.click(".reply-chips [data-action=close-replies]")
     ann.gone(".reply-chips [data-action=retry-replies]")
+
+
+@pytest.fixture
+def hosting(request, tmp_path):
+    """Starts a server with services at addresses where nothing listens: `hosting(hosted)`."""
+    servers = []
+
+    def start(hosted):
+        server = Server(request.config.getoption("--binary"), tmp_path)
+        service = {"provider": "openai", "url": "https://localhost:9/v1", "hosted": hosted}
+        languages = {
+            "apertium": True,
+            "translation": service | {"model": "translator-1"},
+            "embeddings": service | {"model": "embedder-1"},
+            "model": service | {"name": "writer-1"},
+        }
+        known = server.config.read_text().replace("transcription:\n  provider: command\n", "")
+        transcription = service | {"model": "speech-1"}
+        settings = {"transcription": transcription, "languages": languages}
+        lines = [f"{name}: {json.dumps(values)}\n" for name, values in settings.items()]
+        server.config.write_text(known + "".join(lines))
+        servers.append(server.start())
+        return server
+
+    yield start
+    for one in servers:
+        one.stop()
+
+
+def test_consent_is_asked_for_by_the_names_of_all_that_is_allowed(hosting, browsers, pictures):
+    browsers[1].keep_one_tab()
+    server = hosting("auto")
+    ann = Person(browsers[1], server.url, "Ann Abel").sign_up()
+    here = API(ann).create("self")
+    open_chat(ann, here)
+    ann.find(FIELD).send_keys("hey come at nine")
+    ann.click("[data-action=writing-help]")
+    ann.click("#writing-help [data-style=formal]")
+    ann.says("#writing-help [role=alert]", "writer-1 is a service elsewhere. It may be given what you write")
+    # What is asked is read to the end by who listens to the page. Apertium is on this server.
+    ann.says("#writing-help [role=alert]", "by meaning: translator-1, speech-1 and embedder-1.")
+    allow = ann.text("#writing-help [data-action=allow-model]")
+    assert allow == "Allow writer-1, translator-1, speech-1 and embedder-1 here"
+    fits_both(ann, pictures, "consent-to-all")
+    ann.press(Keys.ESCAPE)
+    # The same to the assistant, and where a level is chosen.
+    ann.go("assistant")
+    ann.find("#question").send_keys("When do we meet?", Keys.ENTER)
+    ann.says("#question-form [role=alert]", "by meaning: translator-1, speech-1 and embedder-1.")
+    assert ann.text("#question-form [data-action=allow-model]") == allow.removesuffix(" here")
+    wanted = "To translate and to transcribe: translator-1 and speech-1. For everything else: writer-1 and embedder-1."
+    ann.go("settings")
+    ann.says(LEVEL_HINT, wanted)
+    # A page that opens there says it as soon as it knows what the server has.
+    ann.driver.execute_cdp_cmd("Network.enable", {})
+    ann.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/v1/server"]})
+    ann.driver.refresh()
+    ann.says(LEVEL_HINT, "Elsewhere means services")
+    assert "-1" not in ann.text(LEVEL_HINT) and "has none" not in ann.text(LEVEL_HINT)
+    ann.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    server.stop()
+    server.start()
+    ann.says(LEVEL_HINT, wanted)
+    open_chat(ann, here)
+    ann.click("[data-action=members]")
+    ann.says(".field:has(#own-level) .hint", wanted)
+    assert API(ann).ask("GET", "/v1/me").get("intelligence") is None, "nothing was allowed"
+    browsers[1].driver.get("about:blank")
+
+
+def test_what_the_operator_runs_needs_no_name(hosting, browsers):
+    browsers[1].keep_one_tab()
+    ann = Person(browsers[1], hosting("false").url, "Ann Abel").sign_up()
+    ann.go("settings")
+    ann.says(LEVEL_HINT, "This server has none at the moment.")
+    assert "-1" not in ann.text(LEVEL_HINT)
+    browsers[1].driver.get("about:blank")

@@ -160,3 +160,65 @@ def test_prices_are_numbers(make_server, provider):
         make_server({"languages": {"model": model}})
     with pytest.raises(AssertionError, match=r"transcription\.price\.minute must be a number from 0 to 10000"):
         make_server({"transcription": {"price": {"minute": -1}}})
+
+
+def engines_of(server: Server) -> dict[str, Any]:
+    about = HTTP.get(f"{server.url}/v1/server").json()
+    return {name: about.get(name) for name in ("translators", "transcriber", "embedder", "languageModel")}
+
+
+def named(name: str, hosted: bool) -> dict[str, Any]:
+    return {"name": name, "hosted": hosted}
+
+
+@pytest.mark.parametrize(
+    ("provider", "is_hosted", "transcriber"),
+    [("openai", True, "speech"), ("webhook", True, "webhook"), ("openai", False, "speech")],
+)
+def test_the_server_names_what_is_hosted(make_server, provider, is_hosted, transcriber):
+    """To who has not signed in, too: clients ask for consent by these names."""
+    service = {"url": "https://localhost:9/v1", "hosted": "auto" if is_hosted else "false"}
+    secret = {"webhookSecret": "a long and secret key"}
+    server = make_server(
+        {
+            "transcription": service | secret | {"provider": provider, "model": "speech"},
+            "languages": {
+                "translation": service | secret | {"provider": provider, "model": "mt"},
+                "embeddings": service | {"provider": "openai", "model": "e5"},
+                "model": service | {"provider": "openai", "name": "writer"},
+            },
+        }
+    )  # fmt: skip
+    translator = "mt" if provider == "openai" else "webhook"
+    # Apertium is asked after what the operator has chosen.
+    assert engines_of(server) == {
+        "translators": [named(translator, is_hosted), named("apertium", False)],
+        "transcriber": named(transcriber, is_hosted),
+        "embedder": named("e5", is_hosted),
+        "languageModel": named("writer", is_hosted),
+    }
+
+
+def test_programs_are_named_and_not_hosted(make_server):
+    program = {"provider": "command", "command": ["/bin/cat", "-"]}
+    server = make_server(
+        {
+            "transcription": program,
+            "languages": {
+                "apertium": False,
+                "translation": program | {"pairs": ["en:ru"]},
+                "embeddings": program | {"model": "e5"},
+            },
+        }
+    )  # fmt: skip
+    assert engines_of(server) == {
+        "translators": [named("cat", False)],
+        "transcriber": named("cat", False),
+        "embedder": named("e5", False),
+        "languageModel": None,
+    }
+
+
+def test_where_there_is_nothing_nothing_is_named(make_server):
+    server = make_server({"languages": {"apertium": False}})
+    assert engines_of(server) == {"translators": [], "transcriber": None, "embedder": None, "languageModel": None}

@@ -247,18 +247,26 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var translates: Bool?
     /// Whether messages are found by their meaning: ``MessageSearch/mode``; nil from older servers.
     public var findsMeaning: Bool?
+    /// What translates, in the order in which it is asked; empty where nothing does, and nil from older servers.
+    public var translators: [Engine]?
+    /// What transcribes; nil where nothing does, and from older servers.
+    public var transcriber: Engine?
+    /// What compares the meanings of texts; nil where nothing does, and from older servers.
+    public var embedder: Engine?
     /// What rewrites drafts, suggests replies and explains more than lexicons do; nil where there is none.
-    public var languageModel: LanguageModel?
+    public var languageModel: Engine?
     /// The limits of voice messages.
     public var voice: VoiceLimits
     /// How long messages are kept. Nil from a server that keeps them for ever.
     public var messages: MessageLimits?
 
-    /// A language model that the server asks.
-    public struct LanguageModel: Codable, Hashable, Sendable {
+    /// What works with texts or speech. Name it to the user before they allow it what is ``hosted``:
+    /// ``IntelligenceLevel/translate`` allows ``translators`` and the ``transcriber``, ``IntelligenceLevel/full`` the
+    /// ``embedder`` and the ``languageModel`` too.
+    public struct Engine: Codable, Hashable, Sendable {
         /// Its name.
         public var name: String
-        /// Whether texts leave what the operator runs.
+        /// Whether what it is given leaves what the operator runs.
         public var hosted: Bool
     }
 

@@ -257,10 +257,12 @@ struct ServiceGraph: Sendable {
             operations: ServerOperations.all(
                 version: ServerVersion.text, signUp: configuration[\.accounts.signUp].rawValue,
                 voice: voice.commands.rules, records: calls.voiceRecorder.isPossible,
-                transcribes: calls.transcripts.isConfigured,
-                translates: !product.translations.engines.isEmpty, findsMeaning: product.search.hasMeaning,
-                languageModel: product.writing.model, suggestsReplies: product.writing.suggestsReplies,
-                keepDays: configuration[\.messages.keepDays],
+                engines: ServerEngines(
+                    translators: product.translation.all.map { ($0.name, $0.isHosted) },
+                    transcriber: product.transcription.engine,
+                    embedder: product.embedding.engine.map { ($0.model, $0.isHosted) },
+                    languageModel: product.writing.model),
+                suggestsReplies: product.writing.suggestsReplies, keepDays: configuration[\.messages.keepDays],
                 features: features, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
                 + PhotoOperations.all(photos)

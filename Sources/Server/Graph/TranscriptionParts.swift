@@ -37,6 +37,9 @@ struct TranscriptionParts: Sendable {
         }
     }
 
+    /// What transcribes, by the name that people read; nil without a provider.
+    var engine: (name: String, isHosted: Bool)? { transcriber.map { ($0.name, isHosted) } }
+
     /// Gives it a second of a tone, which a hosted one may charge for.
     func reports() async -> [EngineReport] {
         guard let transcriber else { return [] }
@@ -52,6 +55,7 @@ struct TranscriptionParts: Sendable {
         return [report]
     }
 
+    /// Whether what is transcribed leaves what the operator runs.
     static func isHosted(_ configuration: ServerConfiguration) -> Bool {
         switch configuration[\.transcription.hosted] {
         case .hosted: true

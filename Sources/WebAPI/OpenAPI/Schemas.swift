@@ -28,7 +28,7 @@ package enum Schemas {
             ("TranscriptResult", transcriptResult("Transcript")),
             ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
             ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
-        ] + FriendOperations.schemas + ContactOperations.schemas + ConversationSchemas.all
+        ] + ServerOperations.schemas + FriendOperations.schemas + ContactOperations.schemas + ConversationSchemas.all
         + MessageOperations.schemas + TranscriptOperations.schemas
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)

@@ -13,7 +13,10 @@ package enum ServerOperations {
         var translates: Bool
         var findsMeaning: Bool
         var suggestsReplies: Bool
-        var languageModel: LanguageModelInfo?
+        var translators: [Engine]
+        var transcriber: Engine?
+        var embedder: Engine?
+        var languageModel: Engine?
         var features: [String: Bool]
         var messages: MessageLimits
 
@@ -23,25 +26,39 @@ package enum ServerOperations {
             var recording: Bool
         }
 
-        struct LanguageModelInfo: Encodable {
+        struct Engine: Encodable {
             var name: String
             var hosted: Bool
+
+            init(_ engine: ServerEngines.Engine) {
+                name = engine.name
+                hosted = engine.isHosted
+            }
         }
 
         struct MessageLimits: Encodable { var keepDays: Int }
     }
 
+    static let schemas: [(String, Schema)] = [
+        (
+            "Engine",
+            .object([
+                .required("name", .text()),
+                .required("hosted", .boolean, "Whether what it is given leaves what the operator runs."),
+            ])
+        )
+    ]
+
     /// - Parameters:
     ///   - records: whether voice messages can be recorded here.
-    ///   - languageModel: what helps to write.
-    ///   - suggestsReplies: whether that, or anything else here, suggests replies.
+    ///   - engines: what translates, transcribes, compares meanings and helps to write.
+    ///   - suggestsReplies: whether the language model, or anything else here, suggests replies.
     ///   - keepDays: how long messages are kept; 0 for ever.
     ///   - features: what the operator has disabled.
     ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
-        version: String, signUp: String, voice: VoiceRules, records: Bool, transcribes: Bool,
-        translates: Bool, findsMeaning: Bool, languageModel: (name: String, isHosted: Bool)? = nil,
-        suggestsReplies: Bool = false, keepDays: Int,
+        version: String, signUp: String, voice: VoiceRules, records: Bool, engines: ServerEngines,
+        suggestsReplies: Bool, keepDays: Int,
         features: FeatureFlags,
         keys: @escaping @Sendable () -> String
     ) -> [Operation] {
@@ -49,9 +66,12 @@ package enum ServerOperations {
             About(
                 version: version, signUp: signUp,
                 voice: .init(maxSeconds: voice.secondsLimit, maxBytes: voice.byteLimit, recording: records),
-                transcribes: transcribes, translates: translates, findsMeaning: findsMeaning,
-                suggestsReplies: suggestsReplies,
-                languageModel: languageModel.map { .init(name: $0.name, hosted: $0.isHosted) },
+                transcribes: engines.transcriber != nil, translates: !engines.translators.isEmpty,
+                findsMeaning: engines.embedder != nil, suggestsReplies: suggestsReplies,
+                translators: engines.translators.map(About.Engine.init),
+                transcriber: engines.transcriber.map(About.Engine.init),
+                embedder: engines.embedder.map(About.Engine.init),
+                languageModel: engines.languageModel.map(About.Engine.init),
                 features: Dictionary(
                     uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
                 messages: .init(keepDays: keepDays))
@@ -79,14 +99,16 @@ package enum ServerOperations {
                                 "Whether voice messages are transcribed, and recordings on request."),
                             .required(
                                 "translates", .boolean, "Whether anything here translates messages."),
+                            .required(
+                                "translators", .list(.named("Engine")),
+                                "What translates, in the order in which it is asked; empty if nothing does."),
+                            .optional("transcriber", .named("Engine"), "What transcribes; absent without one."),
                             .optional(
-                                "languageModel",
-                                .object([
-                                    .required("name", .text()),
-                                    .required("hosted", .boolean, "Whether texts leave what the operator runs."),
-                                ]),
-                                "What rewrites drafts and explains more than lexicons do; absent without one."
-                            ),
+                                "embedder", .named("Engine"),
+                                "What compares the meanings of texts; absent without one."),
+                            .optional(
+                                "languageModel", .named("Engine"),
+                                "What rewrites drafts and explains more than lexicons do; absent without one."),
                             .required(
                                 "suggestsReplies", .boolean,
                                 "Whether replies are suggested: by the language model, or by templates."),

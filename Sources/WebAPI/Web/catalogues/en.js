@@ -259,6 +259,13 @@ export const english = {
         machinesHint: "Others get your messages translated, and what you say in writing, as far as you allow it.",
         // What the word means in the choices of intelligenceLevels.
         elsewhere: "Elsewhere means services that the operator has chosen, which are sent the text or the sound.",
+        elsewhereTranslating: "To translate and to transcribe: {engines}.",
+        elsewhereAll: "For everything else: {engines}.",
+        elsewhereNone: "This server has none at the moment.",
+        // After the question whether a language model may be given something.
+        alsoAllowed: "You then also allow these services elsewhere, which translate, transcribe or find messages by meaning: {engines}.",
+        // In place of the name of what translates or transcribes.
+        operatorsService: "the operator’s service",
         machinesHere: "What machines may do with what I write and say here",
         // Of two people in a chat.
         ofTwo: "What holds is the stricter of what you two have chosen.",

@@ -16,14 +16,17 @@ class Server extends Emitter {
     transcribes = false;
     /** Whether messages are found by their meaning. */
     findsMeaning = false;
+    /** What translates, transcribes and compares meanings, each `{name, hosted}`. */
+    translators = [];
+    transcriber;
+    embedder;
     /** What rewrites drafts, `{name, hosted}`; undefined without one. */
     languageModel;
     /** Whether that, or anything else there, suggests replies. */
     suggestsReplies = false;
 
-    note({ translates = false, transcribes = false, findsMeaning = false, suggestsReplies = false, languageModel }) {
-        [this.isKnown, this.translates, this.transcribes, this.findsMeaning, this.languageModel] = [true, translates, transcribes, findsMeaning, languageModel];
-        this.suggestsReplies = suggestsReplies;
+    note({ translates = false, transcribes = false, findsMeaning = false, suggestsReplies = false, translators = [], transcriber, embedder, languageModel }) {
+        Object.assign(this, { isKnown: true, translates, transcribes, findsMeaning, suggestsReplies, translators, transcriber, embedder, languageModel });
         this.emit("change");
     }
 }

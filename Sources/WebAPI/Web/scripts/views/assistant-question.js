@@ -9,6 +9,7 @@ import { preferences } from "../preferences.js";
 import { request } from "../requests.js";
 import { report } from "./attempt.js";
 import { titleOf } from "./conversation-row.js";
+import { allHosted, consentText } from "./hosted.js";
 import { redraw } from "./keyed.js";
 import { machineFailure } from "./machine-failure.js";
 import { visible } from "./message-text.js";
@@ -93,14 +94,14 @@ const hostedHint = () => h("p", { class: "hint" }, server.languageModel?.hosted 
 /** It is the user's own level that does not allow it. */
 const isOwnConsent = ({ type, field }) => type === "consent_required" && field === "intelligence";
 
-/** The user may allow it, a hosted model by its name, and then it is asked `again`. */
+/** The user may allow it, a hosted model and what is allowed with it by their names, and then it is asked `again`. */
 function consentNeeded(again) {
     const { languageModel: model } = server;
-    const allow = button({ label: t("assistant.allow", { engine: model?.name ?? "" }), class: "soft small", data: { action: "allow-model" }, onclick: () => busy(allow, async () => {
+    const allow = button({ label: t("assistant.allow", { engine: allHosted() }), class: "soft small", data: { action: "allow-model" }, onclick: () => busy(allow, async () => {
         credentials.setUser(await request("me.update", { intelligence: "full" }));
         again();
     }, report) });
     return h("div", { class: "machine-failure", data: { failure: "consent" } },
-        h("p", { role: "alert" }, icon("shield"), h("span", {}, model?.hosted ? t("assistant.consent", { engine: model.name }) : t("assistant.consentOff"))),
+        h("p", { role: "alert" }, icon("shield"), h("span", {}, model?.hosted ? consentText(t("assistant.consent", { engine: model.name })) : t("assistant.consentOff"))),
         h("div", { class: "pair" }, model?.hosted && allow, h("a", { class: "link", href: "#/settings/languages" }, t("assistant.toSettings"))));
 }

@@ -16,6 +16,7 @@ import { askText, closeButton, open } from "./dialogs.js";
 import { showGlossary } from "./glossary.js";
 import { linksSection } from "./group-links.js";
 import { membersSection } from "./group-members.js";
+import { elsewhereText } from "./hosted.js";
 import { Nodes, show } from "./keyed.js";
 import { visible } from "./message-text.js";
 import { pickPeople } from "./picker.js";
@@ -66,8 +67,8 @@ export function showDetails(thread, title, actions) {
             part("glossary", conversation.kind !== "self" && server.translates && stateOf(state, thread.me) === "member", [], () => h("div", { class: "items" },
                 item("glossary", "globe", t("glossary.title"), () => showGlossary(thread, () => !isGroup || ["owner", "admin"].includes(roleOf(thread.state, thread.me)))))),
             part("hints", conversation.kind !== "self" && row?.membership?.state === "member", [row?.membership?.hints], () => hintsField(thread, row)),
-            part("ownLevel", row?.membership?.state === "member", [row?.membership?.intelligence], () => ownLevelField(thread, row, conversation.kind)),
-            part("level", isGroup && isManager, [settings?.intelligence], () => groupLevelField(thread)),
+            part("ownLevel", row?.membership?.state === "member", [row?.membership?.intelligence, elsewhereText()], () => ownLevelField(thread, row, conversation.kind)),
+            part("level", isGroup && isManager, [settings?.intelligence, elsewhereText()], () => groupLevelField(thread)),
             part("actions", row, [JSON.stringify(row?.membership), row && unreadOf(inbox.state, row).unread > 0], () => h("div", { class: "items" },
                 rowActions(row).map(({ action, name, label, style, run }) => item(action, name, label, run, style)))),
             part("person", conversation.kind === "direct", [members], () => personItems(thread, item)),
@@ -78,7 +79,7 @@ export function showDetails(thread, title, actions) {
     function item(action, name, label, run, style = "quiet") {
         return button({ name, label, class: `item ${style}`, data: { action }, onclick: () => { dialog.close(); run(); } });
     }
-    const unsubscribe = [thread.on("change", draw), inbox.on("change", draw)];
+    const unsubscribe = [thread, inbox, server].map((one) => one.on("change", draw));
     dialog.addEventListener("close", () => unsubscribe.forEach((one) => one()));
     draw();
 }
@@ -143,14 +144,14 @@ function hintsField(thread, { membership: { hints } }) {
 
 /** What machines may make of what the user writes here. Of two people, and in notes to oneself, it is of all that is written. */
 function ownLevelField(thread, { membership: { intelligence } }, kind) {
-    return choice({ id: "own-level", label: t("languages.machinesHere"), hint: [kind === "direct" && t("languages.ofTwo"), t("languages.elsewhere")].filter(Boolean).join(" "), value: intelligence ?? "default",
+    return choice({ id: "own-level", label: t("languages.machinesHere"), hint: [kind === "direct" && t("languages.ofTwo"), elsewhereText()].filter(Boolean).join(" "), value: intelligence ?? "default",
         values: [["default", t("details.asInSettings")], ...levelChoices()],
         save: (value) => inbox.keep(thread.id, { intelligence: value === "default" ? null : value }) });
 }
 
 function groupLevelField(thread) {
     const { intelligence } = thread.state.conversation.settings ?? {};
-    return choice({ id: "group-level", label: t("languages.machinesInGroup"), hint: `${t("languages.machinesInGroupHint")} ${t("languages.elsewhere")}`, value: intelligence ?? "",
+    return choice({ id: "group-level", label: t("languages.machinesInGroup"), hint: `${t("languages.machinesInGroupHint")} ${elsewhereText()}`, value: intelligence ?? "",
         values: [...intelligence ? [] : [["", t("languages.asServer")]], ...levelChoices()],
         save: (value) => thread.change("conversations.update", { settings: { intelligence: value } }) });
 }

@@ -1,16 +1,13 @@
 // The translation of a message, under the text that it was made from.
 
 import { button, h, icon, toast } from "../dom.js";
-import { languageName } from "../language/names.js";
+import { engineName, languageName } from "../language/names.js";
 import { hasText, t } from "../language/texts.js";
 import { plainText } from "../state/pieces.js";
 import { messageOf } from "../state/thread.js";
 import { translatedRanges } from "../state/translated-text.js";
 import { attempt } from "./attempt.js";
 import { messageText } from "./message-text.js";
-
-/** How engines write their names that name themselves in small letters. */
-const ENGINES = { apertium: "Apertium", libretranslate: "LibreTranslate" };
 
 /** What stands under a message's text; undefined if nothing does. */
 export function translationOf(thread, message) {
@@ -36,7 +33,7 @@ const parts = {
 
 /** From which language, by what: `Translated from Russian · Apertium`. */
 export function originText({ language }, { engine, kind }) {
-    const values = { engine: ENGINES[engine] ?? engine, ...(language && { language: languageName(language.code) }) };
+    const values = { engine: engineName(engine), ...(language && { language: languageName(language.code) }) };
     if (kind === "rules") return language ? t("translation.byRulesFrom", values) : t("translation.byRules", values);
     return language ? t("translation.byModelFrom", values) : t("translation.byModel", values);
 }

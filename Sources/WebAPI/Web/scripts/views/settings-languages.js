@@ -9,6 +9,7 @@ import { t } from "../language/texts.js";
 import { request } from "../requests.js";
 import { readerOf } from "../state/reading.js";
 import { attempt } from "./attempt.js";
+import { elsewhereText } from "./hosted.js";
 import { languageList, languageOptions } from "./language-list.js";
 import { redraw } from "./keyed.js";
 import { section } from "./settings-section.js";
@@ -22,6 +23,7 @@ export const modeChoices = () => MODES.map((mode) => [mode, t(`translationModes.
 export const hintChoices = () => MODES.map((mode) => [mode, t(`hintModes.${mode}`)]);
 export const levelChoices = () => LEVELS.map((level) => [level, t(`intelligenceLevels.${level}`)]);
 
+/** `{node, close()}`. */
 export function languagesSection() {
     const reading = h("div", { class: "setting-fields" });
     const save = async (values) => {
@@ -42,7 +44,7 @@ export function languagesSection() {
                 save: (value) => save({ translation: { mode, ...(chosen && { into: chosen }), ...(value && { tone: value }) } }) }),
             choice({ id: "setting-hints", label: t("hints.setting"), hint: t("hints.settingHint"), value: me.hints ?? "onRequest", values: hintChoices(),
                 save: (value) => save({ hints: value }) }),
-            choice({ id: "setting-intelligence", label: t("languages.machines"), hint: `${t("languages.machinesHint")} ${t("languages.elsewhere")}`, value: me.intelligence ?? "",
+            choice({ id: "setting-intelligence", label: t("languages.machines"), hint: `${t("languages.machinesHint")} ${elsewhereText()}`, value: me.intelligence ?? "",
                 values: [...me.intelligence ? [] : [["", t("languages.asServer")]], ...levelChoices()], save: (value) => save({ intelligence: value }) }),
             server.translates && mode !== "off" && !into && h("p", { class: "hint" }, t("translation.noLanguage")),
         ]);
@@ -50,7 +52,8 @@ export function languagesSection() {
     const list = languageList({ id: "setting-languages", label: t("settings.languages"), hint: t("languages.hint"), languages: credentials.user.languages ?? [],
         change: (languages) => attempt(save({ languages })) });
     draw();
-    return section("languages", t("languages.title"), list.node, reading);
+    // What the server has may be known only later.
+    return { node: section("languages", t("languages.title"), list.node, reading), close: server.on("change", draw) };
 }
 
 /** Into which language; without a choice the first that the user knows. */

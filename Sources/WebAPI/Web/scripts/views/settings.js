@@ -22,15 +22,16 @@ import { shortcutList } from "./shortcuts.js";
 
 /** `name` is that of the section to go to: without such a one there is no page. */
 export function settingsPage(_, name) {
-    const [devices, blocked] = [devicesSection(), blockedSection()];
+    const [devices, blocked, languages] = [devicesSection(), blockedSection(), languagesSection()];
     const page = {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languagesSection(), languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devices.node, blocked.node, passwordSection(),
+            profileSection(), languages.node, languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devices.node, blocked.node, passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
         opened() { if (heading) goTo(heading); },
         close() {
             devices.close();
             blocked.close();
+            languages.close();
         },
     };
     const heading = name && page.node.querySelector(`#section-${name}`);

@@ -10,6 +10,7 @@ import { requestOnce } from "../requests.js";
 import { decoded } from "../state/mentions.js";
 import { quotedIn } from "../state/hints.js";
 import { closeButton, open } from "./dialogs.js";
+import { allHosted, consentText } from "./hosted.js";
 import { visible } from "./message-text.js";
 
 const STYLES = ["formal", "informal", "friendly", "simple", "shorter", "correct"];
@@ -42,12 +43,12 @@ export function openWritingHelp(thread, text, take) {
         }
     }
 
-    /** What has failed: a hosted model needs the author's consent, which is asked for by its name. */
+    /** What has failed: a hosted model needs the author's consent, which is asked for by its name and those of what it covers too. */
     function failure(error, again) {
         const needsConsent = error.type === "consent_required" && model?.hosted;
-        return [h("p", { class: "error", role: "alert" }, needsConsent ? t("writing.consent", { engine: model.name }) : errorMessage(error)),
+        return [h("p", { class: "error", role: "alert" }, needsConsent ? consentText(t("writing.consent", { engine: model.name })) : errorMessage(error)),
             h("div", { class: "choices" }, needsConsent
-                ? button({ label: t("writing.allow", { engine: model.name }), class: "soft", data: { action: "allow-model" }, onclick: async () => {
+                ? button({ label: t("writing.allow", { engine: allHosted() }), class: "soft", data: { action: "allow-model" }, onclick: async () => {
                     inbox.keep(thread.id, { intelligence: "full" });
                     // It is known to the server before it is asked again.
                     await requestOnce("members.updateMe", { conversation: thread.id, intelligence: "full" }, TIMEOUT).catch(() => {});
