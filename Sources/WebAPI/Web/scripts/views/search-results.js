@@ -2,7 +2,7 @@
 
 import { credentials } from "../credentials.js";
 import { h } from "../dom.js";
-import { hasFeature, server } from "../features.js";
+import { hasFeature } from "../features.js";
 import { searchHeld } from "../held-search.js";
 import { inbox } from "../inbox.js";
 import { t } from "../language/texts.js";
@@ -16,6 +16,7 @@ import { avatar } from "./avatar.js";
 import { avatarOf, titleOf } from "./conversation-row.js";
 import { foundMessage, marked } from "./found-message.js";
 import { redraw } from "./keyed.js";
+import { meaningFilter } from "./meaning-filter.js";
 import { messageFilters } from "./message-filters.js";
 import { writeTo } from "./new-chat.js";
 
@@ -25,23 +26,12 @@ const LEAST = 2;
 export function searchResults() {
     const filters = messageFilters(() => load(words), knownPeople);
     const list = h("div", { class: "results" });
-    let byMeaning = false;
-    const meaning = h("button", { type: "button", class: "filter", data: { action: "by-meaning" }, onclick: () => {
-        byMeaning = !byMeaning;
-        draw();
-        load(words);
-    } }, t("search.byMeaning"));
-    const draw = () => {
-        meaning.hidden = !server.findsMeaning;
-        meaning.setAttribute("aria-pressed", String(byMeaning));
-    };
-    const node = h("div", { id: "search-results", class: "results", hidden: true }, h("div", { class: "filters" }, meaning), filters.node, list);
-    const unsubscribe = server.on("change", draw);
+    const meaning = meaningFilter(() => load(words));
+    const node = h("div", { id: "search-results", class: "results", hidden: true }, meaning.node, filters.node, list);
     let words = "";
     const said = h("p", { class: "hint", role: "status" });
     let timer;
     let turn = 0;
-    draw();
 
     const section = (title, rows) => rows.length > 0 && [h("h2", { class: "section-title" }, title), h("ul", { class: "rows", "aria-label": title }, rows)];
 
@@ -66,7 +56,7 @@ export function searchResults() {
             const parts = [section(t("chats.list"), rows.map((row) => chatRow(row, query))), section(t("people.title"), people.map((user) => personRow(user, query))),
                 section(t(found.isHeld ? "search.held" : "feed.messages"), found.messages.map((one) => foundMessage(one, found.authors)))].filter(Boolean);
             const nothing = parts.length === 0 && (!isComplete ? t("search.searching") : found.error ? errorMessage(found.error) : t("search.nothing", { query }));
-            said.textContent = [nothing, found.isByWords && t("search.wordsAlone")].filter(Boolean).join(" ");
+            said.textContent = [nothing, found.remark].filter(Boolean).join(" ");
             redraw(list, said, parts);
         };
         const isShort = query.length < LEAST;
@@ -79,10 +69,10 @@ export function searchResults() {
             hasFeature("userSearch") && !isNarrowed && realtime.isOnline && ask(async () => { found.people = (await request("users.search", { query }, { isWanted })).users; }),
             hasFeature("messageSearch") && ask(async () => {
                 found.isHeld = !realtime.isOnline;
-                const { results, people, withoutMeaning } = await (found.isHeld ? searchHeld(query, filters.params)
-                    : request("messages.search", { ...(!isShort && { query }), ...(!isShort && byMeaning && server.findsMeaning && { mode: "both" }), ...filters.params }, { isWanted }));
-                found.isByWords = withoutMeaning !== undefined;
-                [found.messages, found.authors] = [results, Object.fromEntries(people.map((one) => [one.id, one]))];
+                const page = await (found.isHeld ? searchHeld(query, filters.params)
+                    : request("messages.search", { ...(!isShort && { query, ...meaning.params }), ...filters.params }, { isWanted }));
+                found.remark = isShort ? undefined : meaning.remark(page);
+                [found.messages, found.authors] = [page.results, Object.fromEntries(page.people.map((one) => [one.id, one]))];
             }),
         ]);
         if (isWanted()) show(true);
@@ -101,7 +91,7 @@ export function searchResults() {
         /** Opens the first that was found. */
         open() { list.querySelector("a, button")?.click(); },
         close() {
-            unsubscribe();
+            meaning.close();
             clearTimeout(timer);
             turn += 1;
         },

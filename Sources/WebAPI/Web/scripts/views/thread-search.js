@@ -1,4 +1,4 @@
-// Searching one conversation: words and filters, the newest first, and going to what was found.
+// Searching one conversation: words and filters, the newest first, or meanings, the best first, and going to what was found.
 
 import { button, h } from "../dom.js";
 import { searchHeld } from "../held-search.js";
@@ -9,6 +9,7 @@ import { request } from "../requests.js";
 import { closeButton, open } from "./dialogs.js";
 import { foundMessage } from "./found-message.js";
 import { redraw } from "./keyed.js";
+import { meaningFilter } from "./meaning-filter.js";
 import { messageFilters } from "./message-filters.js";
 
 const DELAY = 250;
@@ -23,12 +24,13 @@ export function openThreadSearch(thread, show) {
     const input = h("input", { id: "thread-search-words", type: "search", placeholder: t("threadSearch.words"), "aria-label": t("threadSearch.words"), autocomplete: "off",
         spellcheck: "false", enterkeyhint: "search", oninput: () => later() });
     const filters = messageFilters(() => load(), async () => Object.values(thread.state.people));
+    const meaning = meaningFilter(() => load());
     const form = h("form", { role: "search", class: "search", onsubmit: (event) => {
         event.preventDefault();
         list.querySelector("a")?.click();
     } }, input);
     const dialog = open({ id: "thread-search", "aria-labelledby": "thread-search-title", class: "dialog picker" },
-        h("h2", { id: "thread-search-title" }, t("threadSearch.title")), form, filters.node, h("div", { class: "results found-list" }, said, list, more),
+        h("h2", { id: "thread-search-title" }, t("threadSearch.title")), form, meaning.node, filters.node, h("div", { class: "results found-list" }, said, list, more),
         closeButton(() => dialog.close()));
     let timer;
     let turn = 0;
@@ -60,7 +62,8 @@ export function openThreadSearch(thread, show) {
         cursor = page.nextCursor;
         more.hidden = !cursor;
         authors = { ...authors, ...Object.fromEntries(page.people.map((one) => [one.id, one])) };
-        said.textContent = isEmpty ? hint : found.length > 0 ? "" : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
+        const nothing = found.length > 0 ? undefined : query === "" ? t("threadSearch.none") : t("search.nothing", { query });
+        said.textContent = isEmpty ? hint : [nothing, query.length >= LEAST && meaning.remark(page)].filter(Boolean).join(" ");
         redraw(list, found.map((one) => foundMessage(one, authors, { isInThread: true, nameOf: (user) => thread.nameOf(user), onclick: (event) => {
             event.preventDefault();
             dialog.close();
@@ -71,13 +74,14 @@ export function openThreadSearch(thread, show) {
     };
     /** What is held on this device is one page, which `isWhole`. */
     const ask = async (query, after, isWanted) => {
-        const params = { ...(query.length >= LEAST && { query }), ...filters.params };
+        const params = { ...(query.length >= LEAST && { query, ...meaning.params }), ...filters.params };
         return realtime.isOnline ? request("messages.search", { conversation: thread.id, ...params, ...(after && { cursor: after }) }, { isWanted })
             : { ...await searchHeld(query, { ...filters.params, conversation: thread.id }), isWhole: true };
     };
     dialog.addEventListener("close", () => {
         clearTimeout(timer);
         turn += 1;
+        meaning.close();
     });
     input.focus();
 }
