@@ -30,6 +30,11 @@ TERMS = """
 return [...document.querySelectorAll("#glossary .row")]
     .map((one) => [one.dataset.term, one.innerText.trim().split("\\n").at(-1)]);
 """
+# The texts of a message, each with the language and the direction in which it is read.
+TEXTS = """
+const one = document.getElementById(`message-${arguments[0]}`);
+return [...one.querySelectorAll(".bubble .text")].map((text) => [text.textContent, text.lang, text.dir]);
+"""
 # Where a message stands on the screen.
 TOP = "return document.getElementById(`message-${arguments[0]}`).getBoundingClientRect().top"
 # Puts a message at the top of the thread, as somebody does who scrolls.
@@ -109,6 +114,33 @@ def test_they_come_by_themselves(chatters, apis, group, pictures):
     apis[1].ask("DELETE", f"{path}?for=all")
     ann.says(f"#message-{held}", "Message deleted")
     ann.gone(f"#message-{held} .translation")
+
+
+def read_aloud(person, number):
+    """What a screen reader says of a message, in its order: the texts of the accessibility tree."""
+    driver = person.driver
+    root = driver.execute_cdp_cmd("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    found = driver.execute_cdp_cmd("DOM.querySelector", {"nodeId": root, "selector": f"#message-{number}"})
+    texts = driver.execute_cdp_cmd("Accessibility.queryAXTree", {"nodeId": found["nodeId"], "role": "StaticText"})
+    return [one["name"]["value"] for one in texts["nodes"] if not one["ignored"]]
+
+
+def test_the_original_is_read_first(chatters, apis, group):
+    """Each in its own language and direction, and before what is said of the translation."""
+    ann, _ = chatters
+    reads(ann, "pt", mode="automatic")
+    number = apis[1].say(group, BOOK)
+    open_chat(ann, group)
+    text = translated(ann, number, "livro").text
+    assert ann.driver.execute_script(TEXTS, number) == [[BOOK, "es", "auto"], [text, "pt", "auto"]]
+    read = read_aloud(ann, number)
+    parts = [one for one in read if one in (BOOK, text) or one.startswith("Translated from")]
+    assert parts == [BOOK, text, "Translated from Spanish by rules · Apertium"], read
+    # One that is hidden is not read.
+    ann.click(f"{under(number)} [data-action=toggle-translation]")
+    ann.gone(f"{under(number)} .text")
+    read = read_aloud(ann, number)
+    assert BOOK in read and text not in read, read
 
 
 def test_they_are_asked_for(chatters, apis, group):
