@@ -23,28 +23,32 @@ final class App: Sendable {
         var failures: [String] = []
     }
 
-    private init(_ client: Switchboard, _ me: Me, _ call: LiveCall, others: Int) throws {
+    private init(_ client: Switchboard, _ me: Me, _ call: LiveCall, others: Int, speech: SpokenClip?) throws {
         self.client = client
         self.me = me
         self.call = call
         self.others = others
-        worker = try MediaWorker(0, .init(bitrate: 200_000, junk: 0))
+        worker = try MediaWorker(0, .init(bitrate: 200_000, junk: 0, speech: speech))
         keeping.withLock { $0 = Task { [weak self] in await self?.keepLeg() } }
     }
 
     /// People in one call, created by the first of them; each has joined.
-    static func group(_ names: [String], on server: RealServer, mode: String? = nil) async throws -> [App] {
+    ///
+    /// - Parameter speech: what each of them says again and again, instead of noise.
+    static func group(
+        _ names: [String], on server: RealServer, mode: String? = nil, speech: SpokenClip? = nil
+    ) async throws -> [App] {
         var people: [(client: Switchboard, me: Me)] = []
         for name in names { people.append(try await server.person(name)) }
         var ringing: [AsyncStream<LiveCall>.Iterator] = []
         for person in people.dropFirst() { ringing.append(await person.client.incomingCalls.makeAsyncIterator()) }
         let created = try await people[0].client.call(people.dropFirst().map(\.me.id), kind: .video, mode: mode)
-        var apps = [try App(people[0].client, people[0].me, created, others: people.count - 1)]
+        var apps = [try App(people[0].client, people[0].me, created, others: people.count - 1, speech: speech)]
         for (index, person) in people.dropFirst().enumerated() {
             let call = try #require(await ringing[index].next())
             #expect(call.id == created.id)
             try await call.accept()
-            apps.append(try App(person.client, person.me, call, others: people.count - 1))
+            apps.append(try App(person.client, person.me, call, others: people.count - 1, speech: speech))
         }
         for app in apps { try await app.untilShown(people.map(\.me.id).filter { $0 != app.me.id }) }
         return apps

@@ -136,6 +136,18 @@ struct AssistantScenarios {
         }
     }
 
+    @Test func repliesAreSuggested() async throws {
+        try await withFixture { fixture in
+            #expect(try await fixture.ann.serverDescription().suggestsReplies == true)
+            let messages = fixture.ann.messages(in: fixture.conversation)
+            let suggested = try await messages.suggestedReplies(to: 1)
+            #expect(suggested.replies == ["Thank you!", "I have one, too"])
+            #expect(suggested.kind == .model && suggested.engine == "scripted")
+            let problem = await #expect(throws: SwitchboardError.self) { try await messages.suggestedReplies(to: 9) }
+            #expect(problem?.problem?.kind == .notFound)
+        }
+    }
+
     @Test func batchesAreAnsweredAndAnswersCancelled() async throws {
         try await withFixture { fixture in
             let assistant = fixture.ann.assistant
@@ -200,7 +212,7 @@ private final class Latch: Sendable {
 }
 
 /// A scripted language model behind an endpoint like OpenAI's. It says that it looks, searches, and then answers with the
-/// message about the tent, in pieces.
+/// message about the tent, in pieces; or suggests replies.
 private final class ScriptedModel: Sendable {
     /// Before it searches, after its first words.
     let words = Latch()
@@ -216,6 +228,12 @@ private final class ScriptedModel: Sendable {
     func reply(to request: ScriptedServer.Request) async -> ScriptedServer.Reply {
         guard request.path.hasSuffix("/chat/completions") else {
             return .response(200, #"{"data":[{"id":"scripted"}]}"#)
+        }
+        // Whoever wants replies is not answered in pieces.
+        if !Self.wantsPieces(request.body) {
+            let content = #"{\"replies\":[\"Thank you!\",\"I have one, too\"]}"#
+            return .response(
+                200, #"{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"\#(content)"}}]}"#)
         }
         await beginning.pass()
         let events = [("Content-Type", "text/event-stream")]
@@ -237,6 +255,11 @@ private final class ScriptedModel: Sendable {
                 Self.chunk("{}", ending: "stop"), "data: [DONE]\n\n",
             ], events
         ) { [rest] index in if index == 3 { await rest.pass() } }
+    }
+
+    private static func wantsPieces(_ body: [UInt8]) -> Bool {
+        let request = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+        return request?["stream"] as? Bool == true
     }
 
     /// The id of the message that its search has found; nil if it has not searched yet.

@@ -159,7 +159,9 @@ struct SwitchboardClientScenarios {
         let gone = try await mine.sendVoice(unsent)
         #expect(await problem(of: gone, in: mine)?.field == "file")
         for id in [refused, gone] { try await mine.discard(id) }
-        // This server has nothing that transcribes.
+        // This server has nothing that transcribes, or suggests replies.
+        let description = try await ann.serverDescription()
+        #expect(!description.transcribes && description.transcriber == nil && description.suggestsReplies == false)
         await #expect {
             _ = try await ann.dictate(file, language: "en")
         } throws: { error in

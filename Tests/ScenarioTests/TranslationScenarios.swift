@@ -167,6 +167,8 @@ struct TranslationScenarios {
         let (mine, theirs) = (ann.messages(in: id), ben.messages(in: id))
         let description = try await ben.serverDescription()
         #expect(description.findsMeaning == true && description.languageModel == nil)
+        #expect(description.embedder?.name == "multilingual-e5-small" && description.embedder?.hosted == false)
+        #expect(description.suggestsReplies == true)
         for text in [
             "The wifi password is on the fridge", "We decided to meet at the station at nine",
             "Can you send the invoice to the bank today, please? It is urgent!",
@@ -185,6 +187,11 @@ struct TranslationScenarios {
         #expect(summary.items.contains { $0.kind == .action && $0.messages == [3] })
         let first = try #require(try await ben.conversations.priority().messages.first)
         #expect(first.message.number == 3 && first.reasons.contains(.request))
+
+        // Without a language model templates suggest replies.
+        let suggested = try await theirs.suggestedReplies(to: 3)
+        #expect(suggested.kind == .template && suggested.engine == "multilingual-e5-small")
+        #expect(!suggested.replies.isEmpty && suggested.replies.allSatisfy { !$0.isEmpty })
 
         let report = try await theirs.check(draft: "SEND IT YOURSELF", language: "en")
         #expect(report.findings.map(\.kind) == [.shouting] && report.kind == .lexicon)

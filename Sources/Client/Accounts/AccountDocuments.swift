@@ -247,6 +247,9 @@ public struct ServerDescription: Codable, Hashable, Sendable {
     public var translates: Bool?
     /// Whether messages are found by their meaning: ``MessageSearch/mode``; nil from older servers.
     public var findsMeaning: Bool?
+    /// Whether anything suggests replies, ``Messages/suggestedReplies(to:)``: the language model, or templates. Nil from
+    /// older servers.
+    public var suggestsReplies: Bool?
     /// What translates, in the order in which it is asked; empty where nothing does, and nil from older servers.
     public var translators: [Engine]?
     /// What transcribes; nil where nothing does, and from older servers.
