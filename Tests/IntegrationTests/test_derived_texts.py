@@ -290,7 +290,7 @@ def test_nothing_derived_is_left_of_what_users_erase(server, model, writer):
 
 
 def test_what_is_made_meanwhile_is_not_stored(server, model, writer):
-    """A hint and a block that the model writes while their message is deleted."""
+    """A hint and a block that the model writes while their message is deleted. Who asked is not told it either."""
     ann, ben, cem, dan = befriended(server, 4)
     here = group(ann, [ben, cem])
     number = sent(cem, here, text_of("late"))
@@ -307,13 +307,15 @@ def test_what_is_made_meanwhile_is_not_stored(server, model, writer):
     model.document = document
     path = f"/v1/conversations/{here}/messages/{number}"
     ben.post(f"{path}/hints")
-    asking = threading.Thread(target=summary, args=(ben, here), kwargs={"to": BLOCK})
+    returned: list[dict[str, Any]] = []
+    asking = threading.Thread(target=lambda: returned.append(summary(ben, here, to=BLOCK)))
     asking.start()
     wait_until(lambda: sorted(begun) == ["hints", "summary"], "both are being made")
     assert cem.request("DELETE", f"{path}?for=all").status_code == 200
     writer.goes_on.set()
     asking.join(TIMEOUT)
     wait_until(lambda: len(rows(server, "SELECT 1 FROM provider_calls WHERE outcome = 'done'")) == 2, "both are made")
+    assert [one["items"] for one in returned] == [[]]
     delete(dan, None)
     erased(server)
     assert bytes_left(server, words_of("late")) == []

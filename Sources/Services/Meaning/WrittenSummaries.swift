@@ -52,11 +52,35 @@ struct WrittenSummaries: Sendable {
         guard work.count > 0 else { return .summary(speech?.shown(summary) ?? summary) }
         guard !work.parts.isEmpty else { return .none(.consentRequired, ModelCalls.consentProblem(model)) }
         do {
-            summary.items = work.shown(try await items(of: work, for: user))
+            let items = try await items(of: work, for: user)
+            summary.items = work.shown(speech == nil ? try await current(items, of: work, for: user) : items)
             return .summary(speech?.shown(summary) ?? summary)
         } catch let failure as ModelCalls.Failure {
             let reason: MessageSummary.Reason = failure == .budgetExhausted ? .budgetExhausted : .providerFailed
             return .none(reason, failure.problem(model))
+        }
+    }
+
+    /// Those of which all messages are still as they were read.
+    private func current(
+        _ items: [MessageSummary.Item], of work: SummaryWork, for user: UserID
+    ) async throws -> [MessageSummary.Item] {
+        let versions = Dictionary(
+            work.parts.flatMap(\.messages).map { ($0.number, $0.textVersion) }, uniquingKeysWith: { first, _ in first })
+        let (commands, id, isHosted) = (commands, work.conversation, model.isHosted)
+        return try await store.read { store in
+            var known: [Int64: Bool] = [:]
+            return try items.filter { item in
+                try item.messages.allSatisfy { number in
+                    if let isCurrent = known[number] { return isCurrent }
+                    let isCurrent = try versions[number].map { version in
+                        try commands.isReadable(
+                            number, of: version, in: id, isHosted: isHosted, by: user, in: store)
+                    }
+                    known[number] = isCurrent ?? false
+                    return isCurrent ?? false
+                }
+            }
         }
     }
 
