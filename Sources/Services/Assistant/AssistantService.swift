@@ -1,3 +1,4 @@
+internal import Accounts
 package import Assistant
 package import Bus
 internal import Languages
@@ -106,12 +107,15 @@ package final class AssistantService: Service {
         do {
             let (commands, name, isHosted) = (commands, model.name, model.isHosted)
             let asked = try await store.write { store in
-                let asked = try commands.ask(question, by: user, model: name, isHosted: isHosted, in: store)
-                return (runs: try asked.runs.map { try commands.seen($0, in: store) }, isNew: asked.isNew)
+                try commands.ask(question, by: user, model: name, isHosted: isHosted, in: store)
             }.value
             guard asked.isNew else {
                 leave(user, count)
-                return asked.runs
+                guard let first = asked.runs.first else { return [] }
+                let ids = Set(asked.runs.map(\.id))
+                return try await store.read { store in
+                    try commands.runs(of: first.thread, in: store).filter { ids.contains($0.id) }
+                }
             }
             for run in asked.runs { begin(run, by: model) }
             return asked.runs
@@ -129,11 +133,22 @@ package final class AssistantService: Service {
         let events = live.events(signedInWith: principal.signIn)
         return AsyncStream { continuation in
             let task = Task {
+                // It may have ended before there was a reader to be ended.
+                guard await isSignedIn(principal) else { return continuation.finish() }
                 for await event in events { continuation.yield((event.name, event.json)) }
                 continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }
         }
+    }
+
+    private func isSignedIn(_ principal: Principal) async -> Bool {
+        let isSignedIn = try? await store.read { store in
+            guard try store.isActive(principal.user) else { return false }
+            guard let signIn = principal.signIn else { return true }
+            return try store.signIn(signIn).map { $0.endedAt == nil } ?? false
+        }
+        return isSignedIn ?? false
     }
 
     /// A session has ended, and with it what is streamed to it.
@@ -143,7 +158,12 @@ package final class AssistantService: Service {
 
     /// An account was disabled or deleted: nobody may read its answers any more.
     package func revoke(user: UserID) {
-        let open = state.withLock { state in state.open.values.filter { $0.live.run.user == user } }
+        let open = state.withLock { state in
+            let open = state.open.filter { $0.value.live.run.user == user }
+            // Also of one whose task is not there yet.
+            for id in open.keys { state.open[id]?.isCancelled = true }
+            return Array(open.values)
+        }
         for one in open {
             one.live.endReaders(signedInWith: nil)
             one.task?.cancel()
@@ -332,7 +352,9 @@ package final class AssistantService: Service {
             let conversations = try await reader.begin()
             let (commands, asked) = (commands, run)
             let (name, earlier) = try await store.read { store in
-                (try store.displayName(of: asked.user) ?? "", try commands.earlier(than: asked, in: store))
+                // The account may have been disabled or deleted since it has asked.
+                guard try store.isActive(asked.user) else { throw CancellationError() }
+                return (try store.displayName(of: asked.user) ?? "", try commands.earlier(than: asked, in: store))
             }
             inherited = earlier.sources
             let prompt = AssistantPrompt(
