@@ -306,7 +306,7 @@ import Testing
         #expect(try await numbers("SELECT number FROM vectors ORDER BY number") == Array(17...25))
     }
 
-    @Test("what is demanded while a conversation is compared is compared from its start")
+    @Test("what is demanded while a conversation is compared is compared once more when that has ended")
     func demandedAgain() async throws {
         let (ann, id) = (ann, id)
         for demand in 0..<3 {
@@ -322,7 +322,13 @@ import Testing
                 default: try store.checkLevels(of: ann)
                 }
             }
+            // It goes on, so that nobody keeps it from its end by demanding it again and again.
+            #expect(try await store.read { try $0.nextVectorCheck()?.after } == 10, "demand \(demand)")
+            _ = try await store.write { try $0.setVectorCheck(of: id, after: 20) }
+            _ = try await store.write { try $0.setVectorCheck(of: id, after: nil) }
             #expect(try await store.read { try $0.nextVectorCheck()?.after } == 0, "demand \(demand)")
+            _ = try await store.write { try $0.setVectorCheck(of: id, after: nil) }
+            #expect(try await store.read { try $0.nextVectorCheck() } == nil, "demand \(demand)")
         }
     }
 

@@ -58,6 +58,9 @@ package final class EmbeddingIndexer: Service {
         }
     }
 
+    /// Steps of comparing between two batches that are embedded.
+    private static let stepsAtOnce = 20
+
     private let store: Store
     private let commands: ConversationCommands
     private let accounting: ProviderAccounting
@@ -158,21 +161,26 @@ package final class EmbeddingIndexer: Service {
         let name = engine.model
         let model = try await store.write { try $0.vectorModel(named: name) }.value
         var hasScanned = false
-        try await check(model)
+        _ = try await check(model)
         if pending.withLock({ $0.needsScan }) {
             try await scan(model)
             pending.withLock { $0.needsScan = false }
             hasScanned = true
         }
-        while !Task.isCancelled, let next = pending.withLock({ $0.next() }) {
-            do {
-                try await embed(next, model)
-            } catch  where SearchIndexer.isOfRows(error) {
-                logger.error(
-                    "messages of a conversation cannot be embedded",
-                    metadata: ["conversation": "\(next)", "error": "\(error)"])
+        while !Task.isCancelled {
+            let next = pending.withLock { $0.next() }
+            if let next {
+                do {
+                    try await embed(next, model)
+                } catch  where SearchIndexer.isOfRows(error) {
+                    logger.error(
+                        "messages of a conversation cannot be embedded",
+                        metadata: ["conversation": "\(next)", "error": "\(error)"])
+                }
             }
-            try await check(model)
+            // By turns: whoever changes their level again and again keeps nobody from being found.
+            let isLeft = try await check(model)
+            guard next != nil || isLeft else { break }
         }
         if hasScanned, !Task.isCancelled { try await removeOthers(than: model) }
     }
@@ -291,11 +299,16 @@ extension EmbeddingIndexer {
         }
     }
 
-    /// Compares the vectors of conversations that are to be.
-    private func check(_ model: VectorModel) async throws {
-        guard pending.withLock({ exchange(&$0.needsCheck, with: false) }) else { return }
+    /// Compares vectors of conversations that are to be, some steps at a time.
+    ///
+    /// - Returns: whether there are more.
+    private func check(_ model: VectorModel) async throws -> Bool {
+        guard pending.withLock({ exchange(&$0.needsCheck, with: false) }) else { return false }
         do {
-            while !Task.isCancelled, let next = try await store.read({ try $0.nextVectorCheck() }) {
+            for _ in 0..<Self.stepsAtOnce {
+                guard !Task.isCancelled, let next = try await store.read({ try $0.nextVectorCheck() }) else {
+                    return false
+                }
                 do {
                     try await compare(next.conversation, after: next.after, model)
                 } catch  where SearchIndexer.isOfRows(error) {
@@ -306,6 +319,8 @@ extension EmbeddingIndexer {
                     _ = try await store.write { try $0.setVectorCheck(of: next.conversation, after: nil) }
                 }
             }
+            pending.withLock { $0.needsCheck = true }
+            return true
         } catch {
             pending.withLock { $0.needsCheck = true }
             throw error

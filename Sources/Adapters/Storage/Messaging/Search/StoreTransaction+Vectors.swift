@@ -160,7 +160,7 @@ extension StoreTransaction {
             """
             INSERT INTO vector_checks (conversation_id)
             SELECT DISTINCT conversation_id FROM embedded WHERE conversation_id = ?1
-            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
+            ON CONFLICT (conversation_id) DO UPDATE SET again = 1
             """, [.id(conversation)])
     }
 
@@ -172,7 +172,7 @@ extension StoreTransaction {
             WHERE e.conversation_id IN (
                 SELECT conversation_id FROM members WHERE user_id = ?1
                 UNION SELECT conversation_id FROM messages WHERE forwarded_from = ?1)
-            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
+            ON CONFLICT (conversation_id) DO UPDATE SET again = 1
             """, [.id(user)])
     }
 
@@ -191,7 +191,7 @@ extension StoreTransaction {
             INSERT INTO vector_checks (conversation_id)
             SELECT conversation_id FROM embedded UNION SELECT conversation_id FROM reembed
             UNION SELECT id FROM found WHERE id IS NOT NULL
-            ON CONFLICT (conversation_id) DO UPDATE SET after = 0
+            ON CONFLICT (conversation_id) DO UPDATE SET again = 1
             """)
         hasDemandedJobs = true
         return try vectorChecksLeft()
@@ -204,14 +204,18 @@ extension StoreTransaction {
         }
     }
 
-    /// - Parameter after: nil if all of it was compared.
+    /// - Parameter after: nil if all of it was compared: it begins anew if something has changed since it was begun.
     package func setVectorCheck(of conversation: ConversationID, after: Int64?) throws {
         if let after {
             try sql.execute(
                 "UPDATE vector_checks SET after = ?2 WHERE conversation_id = ?1", [.id(conversation), .integer(after)])
-        } else {
-            try sql.execute("DELETE FROM vector_checks WHERE conversation_id = ?1", [.id(conversation)])
+            return
         }
+        let again = try sql.execute(
+            "UPDATE vector_checks SET after = 0, again = 0 WHERE conversation_id = ?1 AND again = 1",
+            [.id(conversation)])
+        guard again == 0 else { return }
+        try sql.execute("DELETE FROM vector_checks WHERE conversation_id = ?1", [.id(conversation)])
     }
 
     package func vectorChecksLeft() throws -> Int { try sql.first("SELECT COUNT(*) FROM vector_checks")?.int(0) ?? 0 }

@@ -31,6 +31,10 @@ extension DatabaseSchema {
                 CREATE TABLE vector_checks (conversation_id TEXT PRIMARY KEY, after BIGINT NOT NULL DEFAULT 0)
                     WITHOUT ROWID
                 """,
-            ])
+            ]),
+        // Whether a conversation is to be compared once more when that has ended.
+        Migration(
+            75, "vectors compared again",
+            ["ALTER TABLE vector_checks ADD COLUMN again BIGINT NOT NULL DEFAULT 0"]),
     ]
 }
