@@ -88,6 +88,7 @@ export function threadPage(id, number, isThread) {
         h("div", { class: "thread-foot" }, typing, notice, later.node, writing.node, selection.bar));
     selection.watch(feed.node);
 
+    let searchesWhenLoaded = false;
     const draw = () => {
         if (!node.isConnected) return;
         const state = refusal ? inbox.row(id)?.membership?.state ?? thread.state.membership?.state : stateOf(thread.state, thread.me);
@@ -100,6 +101,10 @@ export function threadPage(id, number, isThread) {
         later.draw();
         if (thread.state.isLoaded) writing.open();
         if (thread.state.isLoaded && root) showReplies();
+        if (thread.state.isLoaded && searchesWhenLoaded) {
+            searchesWhenLoaded = false;
+            search();
+        }
         feed.draw();
     };
     const schedule = onceAFrame(draw);
@@ -177,9 +182,10 @@ export function threadPage(id, number, isThread) {
         // The letter comes after the key.
         if (writes(event)) return writing.focus();
         const isFind = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "f";
-        if (!isFind || !hasFeature("messageSearch") || !thread.state.isLoaded || document.querySelector("dialog[open]")) return;
+        if (!isFind || !hasFeature("messageSearch") || node.dataset.state === "absent" || document.querySelector("dialog[open]")) return;
         event.preventDefault();
-        search();
+        // Whoever is quicker than the chat gets it as soon as there is one.
+        if (thread.state.isLoaded) search(); else searchesWhenLoaded = true;
     };
     addEventListener("keydown", onkeydown);
     inbox.isTyping = (conversation) => conversation === id && writing.isTyping;
