@@ -16,8 +16,8 @@ package actor VectorIndex {
         /// Of the last vector that was read.
         var counter: Int64 = 0
         var lastUse = 0
-        /// How often vectors were removed: what was read before is read again.
-        var removals = 0
+        /// Another one since vectors were removed, or all of them forgotten: what was read before is read again.
+        var stamp: Int
         var byteCount = 0
     }
 
@@ -25,6 +25,9 @@ package actor VectorIndex {
     private let maxBytes: Int
     private var conversations: [ConversationID: Held] = [:]
     private var uses = 0
+    private var stamps = 0
+    /// Searches that read a conversation: it is not dropped meanwhile, or they would begin anew.
+    private var followers: [ConversationID: Int] = [:]
 
     /// In memory.
     package private(set) var byteCount = 0
@@ -66,7 +69,7 @@ package actor VectorIndex {
     package func remove(_ numbers: [ConversationID: Set<Int64>]) {
         for (id, numbers) in numbers {
             guard var held = conversations.removeValue(forKey: id) else { continue }
-            held.removals += 1
+            held.stamp = nextStamp()
             if var block = held.block {
                 held.block = nil
                 for number in numbers { block.remove(number) }
@@ -90,18 +93,21 @@ package actor VectorIndex {
     /// Reads what is new of a conversation.
     private func follow(_ id: ConversationID, by model: VectorModel, dimensions: Int) async throws {
         uses += 1
+        followers[id, default: 0] += 1
+        defer { followers[id] = followers[id].flatMap { $0 > 1 ? $0 - 1 : nil } }
         // A model has changed under its name.
         if let block = conversations[id]?.block, block.dimensions != dimensions { forget(id) }
         while true {
+            try Task.checkCancellation()
             // Also one that was forgotten while the store was read.
             if conversations[id] == nil { try await begin(id, by: model, dimensions: dimensions) }
             // Without keeping what they belong to: a block that is held twice would be copied.
-            guard let (counter, removals) = conversations[id].map({ ($0.counter, $0.removals) }) else { continue }
+            guard let (counter, stamp) = conversations[id].map({ ($0.counter, $0.stamp) }) else { continue }
             let read = try await store.read { store in
                 try store.vectors(in: id, by: model, madeAfter: counter, limit: Self.page)
             }
             // Others follow at the same time: what was read twice is the same.
-            guard conversations[id]?.removals == removals, var held = conversations.removeValue(forKey: id) else {
+            guard conversations[id]?.stamp == stamp, var held = conversations.removeValue(forKey: id) else {
                 continue
             }
             held.lastUse = uses
@@ -128,7 +134,13 @@ package actor VectorIndex {
                 try store.vectorCount(in: id, by: model, atMost: most)
             )
         }
-        if conversations[id] == nil { conversations[id] = Held(capacity: count, counter: counter) }
+        guard conversations[id] == nil else { return }
+        conversations[id] = Held(capacity: count, counter: counter, stamp: nextStamp())
+    }
+
+    private func nextStamp() -> Int {
+        stamps += 1
+        return stamps
     }
 
     /// Puts it back, with what it takes now.
@@ -141,7 +153,7 @@ package actor VectorIndex {
 
     private func dropOldest(besides id: ConversationID) {
         while byteCount > maxBytes {
-            let others = conversations.filter { $0.key != id && $0.value.byteCount > 0 }
+            let others = conversations.filter { $0.key != id && $0.value.byteCount > 0 && followers[$0.key] == nil }
             guard let oldest = others.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
             forget(oldest.key)
         }
