@@ -195,14 +195,17 @@ package struct AssistantCommands: Sendable {
     package func earlier(
         than run: AssistantRun, in store: some AssistantStore
     ) throws -> (runs: [AssistantRun], sources: [AnswerCitation]) {
-        var readable = ReadableCitations(conversations, in: store)
+        var readable = ReadableCitations(conversations, isForAll: run.scope.audience == .conversation, in: store)
         let before = try store.assistantRuns(of: run.thread).prefix { $0.id != run.id }
             // What was answered on this machine may rest on what a hosted model may not read.
             .filter { ($0.isHosted || !run.isHosted) && $0.status == .done }
         var (shown, sources): ([AssistantRun], Set<AnswerCitation>) = ([], [])
         for one in before.suffix(AssistantPrompt.maxEarlier).reversed() {
             // What rests on others is shown no more.
-            let own = try readable.those(of: store.assistantSources(of: one.id), of: run)
+            let sourcesOfOne = try store.assistantSources(of: one.id)
+            let own = try readable.those(of: sourcesOfOne, of: run)
+            // Nor is an answer for all of what those who came later do not see.
+            guard run.scope.audience == .me || own.count == sourcesOfOne.count else { continue }
             let all = sources.union(own)
             guard all.count <= AssistantSources.maxInherited else { break }
             sources = all
@@ -219,7 +222,7 @@ package struct AssistantCommands: Sendable {
         _ run: AssistantRun, shown: [AnswerCitation], in store: some AssistantStore
     ) throws -> AssistantRun? {
         guard try store.assistantRun(run.id) != nil else { return nil }
-        var readable = ReadableCitations(conversations, in: store)
+        var readable = ReadableCitations(conversations, isForAll: run.scope.audience == .conversation, in: store)
         let current = try readable.those(of: shown, of: run)
         var run = try seen(run, &readable, in: store)
         if current.count < shown.count {
@@ -258,11 +261,14 @@ private struct ReadableCitations<Store: AssistantStore> {
     }
 
     private let conversations: ConversationCommands
+    private let isForAll: Bool
     private let store: Store
     private var known: [Key: Bool] = [:]
 
-    init(_ conversations: ConversationCommands, in store: Store) {
+    /// - Parameter isForAll: whether all members of the conversation have to see them.
+    init(_ conversations: ConversationCommands, isForAll: Bool = false, in store: Store) {
         self.conversations = conversations
+        self.isForAll = isForAll
         self.store = store
     }
 
@@ -280,7 +286,7 @@ private struct ReadableCitations<Store: AssistantStore> {
         let unknown = citations.filter { known[Key(citation: $0, isHosted: run.isHosted)] == nil }
         for (id, wanted) in Dictionary(grouping: unknown, by: \.conversation) {
             let versions = try conversations.readableVersions(
-                of: wanted.map(\.number), in: id, isHosted: run.isHosted, by: run.user, in: store)
+                of: wanted.map(\.number), in: id, isForAll: isForAll, isHosted: run.isHosted, by: run.user, in: store)
             for citation in wanted {
                 known[Key(citation: citation, isHosted: run.isHosted)] = versions[citation.number] == citation.of
             }

@@ -92,17 +92,21 @@ extension ConversationCommands {
         _ number: Int64, of version: Int64, in id: ConversationID, isHosted: Bool, by user: UserID,
         in store: some MessagingStore
     ) throws -> Bool {
-        try readableVersions(of: [number], in: id, isHosted: isHosted, by: user, in: store)[number] == version
+        try readableVersions(of: [number], in: id, isForAll: false, isHosted: isHosted, by: user, in: store)[number]
+            == version
     }
 
     /// The `textVersion` of each of these messages that the user still sees, and whose authors still allow that a model has
     /// read it.
+    ///
+    /// - Parameter isForAll: only those that all present members see.
     package func readableVersions(
-        of numbers: [Int64], in id: ConversationID, isHosted: Bool, by user: UserID, in store: some MessagingStore
+        of numbers: [Int64], in id: ConversationID, isForAll: Bool, isHosted: Bool, by user: UserID,
+        in store: some MessagingStore
     ) throws -> [Int64: Int64] {
         guard let found = try? get(id, by: user, in: store) else { return [:] }
         return Dictionary(
-            try readable(.numbers(numbers), in: found, isForAll: false, isHosted: isHosted, by: user, in: store)
+            try readable(.numbers(numbers), in: found, isForAll: isForAll, isHosted: isHosted, by: user, in: store)
                 .map { ($0.number, $0.textVersion) }, uniquingKeysWith: { first, _ in first })
     }
 
