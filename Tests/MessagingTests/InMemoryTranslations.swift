@@ -152,10 +152,10 @@ extension InMemoryMessagingStore {
     func checkLevels(above ceiling: IntelligenceLevel) {
         translations.levelChecks += translations.rows.filter { $0.level > ceiling }.map(\.conversation)
     }
-    func conversationsWithChangedLevels(limit: Int) -> [ConversationID] {
-        Array(Set(translations.levelChecks).prefix(limit))
+    func conversationWithChangedLevels(after last: ConversationID?) -> ConversationID? {
+        translations.levelChecks.first
     }
-    func removeLevelCheck(of conversation: ConversationID) {
+    func endLevelCheck(of conversation: ConversationID) {
         translations.levelChecks.removeAll { $0 == conversation }
     }
 

@@ -139,7 +139,7 @@ extension StreamWorld {
     /// new and changed messages demanded.
     func followMessages() async throws {
         let (commands, assistant) = (commands, assistant)
-        while let id = try await store.read({ try $0.conversationsWithChangedLevels(limit: 1).first }) {
+        while let id = try await store.read({ try $0.conversationWithChangedLevels(after: nil) }) {
             var number: Int64? = 0
             while let after = number {
                 number = try await store.write { store in
@@ -147,7 +147,7 @@ extension StreamWorld {
                         try commands.enforceLevels(in: id, after: after, limit: 8, store: store),
                         try assistant.enforceLevels(in: id, after: after, limit: 8, store: store),
                     ].compactMap(\.self).min()
-                    if next == nil { try store.removeLevelCheck(of: id) }
+                    if next == nil { try store.endLevelCheck(of: id) }
                     return next
                 }.value
             }

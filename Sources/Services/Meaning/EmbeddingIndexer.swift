@@ -38,6 +38,7 @@ package final class EmbeddingIndexer: Service {
         /// Whether others may have messages without vectors: at the start, and after a failure.
         var needsScan = true
         var needsCheck = true
+        var lastChecked: ConversationID?
         var isWaking = false
 
         mutating func add(_ id: ConversationID) {
@@ -162,9 +163,9 @@ package final class EmbeddingIndexer: Service {
         let model = try await store.write { try $0.vectorModel(named: name) }.value
         var hasScanned = false
         _ = try await check(model)
-        if pending.withLock({ $0.needsScan }) {
+        // What asks for another one meanwhile is not forgotten.
+        if pending.withLock({ exchange(&$0.needsScan, with: false) }) {
             try await scan(model)
-            pending.withLock { $0.needsScan = false }
             hasScanned = true
         }
         while !Task.isCancelled {
@@ -306,7 +307,7 @@ extension EmbeddingIndexer {
         guard pending.withLock({ exchange(&$0.needsCheck, with: false) }) else { return false }
         do {
             for _ in 0..<Self.stepsAtOnce {
-                guard !Task.isCancelled, let next = try await store.read({ try $0.nextVectorCheck() }) else {
+                guard !Task.isCancelled, let next = try await nextCheck() else {
                     return false
                 }
                 do {
@@ -325,6 +326,13 @@ extension EmbeddingIndexer {
             pending.withLock { $0.needsCheck = true }
             throw error
         }
+    }
+
+    private func nextCheck() async throws -> (conversation: ConversationID, after: Int64)? {
+        let last = pending.withLock { $0.lastChecked }
+        let next = try await store.read { try $0.nextVectorCheck(after: last) }
+        pending.withLock { $0.lastChecked = next?.conversation }
+        return next
     }
 
     /// One step, during which nobody else writes.

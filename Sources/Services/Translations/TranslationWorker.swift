@@ -37,6 +37,9 @@ package final class TranslationWorker: Service {
     private let logger: Logger
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     /// When jobs were last counted.
+    /// Steps of looking at levels between two claims.
+    private static let stepsAtOnce = 10
+    private let levelCheck = Mutex<LevelCheck?>(nil)
     private let counted = Mutex<ContinuousClock.Instant?>(nil)
 
     package init(
@@ -72,31 +75,53 @@ package final class TranslationWorker: Service {
         }
     }
 
-    /// Erases what may not be there any more. It begins as it is told, in steps between which others write.
-    private func enforceLevels() async throws {
+    /// Where a look at the levels of a conversation goes on.
+    private struct LevelCheck {
+        var conversation: ConversationID
+        var after: Int64?
+    }
+
+    /// Erases what may not be there any more: some steps, between which others write.
+    ///
+    /// - Returns: whether there is more.
+    private func enforceLevels() async throws -> Bool {
         let commands = commands
-        while let id = try await store.read({ try $0.conversationsWithChangedLevels(limit: 1).first }) {
-            var number: Int64? = 0
-            while let after = number {
-                number = try await store.write { store in
-                    let next = [
-                        try commands.enforceLevels(in: id, after: after, limit: 1_000, store: store),
-                        try AssistantCommands(conversations: commands).enforceLevels(
-                            in: id, after: after, limit: 1_000, store: store),
-                    ].compactMap(\.self).min()
-                    if next == nil { try store.removeLevelCheck(of: id) }
-                    return next
-                }.value
+        for _ in 0..<Self.stepsAtOnce {
+            let last = levelCheck.withLock { $0 }
+            let id: ConversationID
+            if let last, last.after != nil {
+                id = last.conversation
+            } else {
+                guard
+                    let next = try await store.read({
+                        try $0.conversationWithChangedLevels(after: last?.conversation)
+                    })
+                else { return false }
+                id = next
             }
+            let after = last?.after ?? 0
+            let next = try await store.write { store in
+                let next = [
+                    try commands.enforceLevels(in: id, after: after, limit: 1_000, store: store),
+                    try AssistantCommands(conversations: commands).enforceLevels(
+                        in: id, after: after, limit: 1_000, store: store),
+                ].compactMap(\.self).min()
+                if next == nil { try store.endLevelCheck(of: id) }
+                return next
+            }.value
+            levelCheck.withLock { $0 = LevelCheck(conversation: id, after: next) }
         }
+        return true
     }
 
     /// Works until nothing is due, and sets the next wake.
     private func work() async throws {
-        try await enforceLevels()
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let isLeft = try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
+            var isLeft = false
             while !Task.isCancelled {
+                // By turns: whoever changes their level again and again keeps nobody from reading.
+                isLeft = try await enforceLevels()
                 let claims = try await claim()
                 if claims.isEmpty {
                     // What is running may leave something due.
@@ -113,7 +138,9 @@ package final class TranslationWorker: Service {
                 }
             }
             try await group.waitForAll()
+            return isLeft
         }
+        if isLeft { wakes.continuation.yield() }
         let delay = try await store.read { store in
             try store.nextJobDue().map { max(0, $0.milliseconds - store.now.milliseconds) }
         }

@@ -169,7 +169,8 @@ extension StoreTransaction {
 
     package func checkLevels(in conversation: ConversationID) throws {
         try sql.execute(
-            "INSERT INTO level_checks (conversation_id) VALUES (?1) ON CONFLICT DO NOTHING", [.id(conversation)])
+            "INSERT INTO level_checks (conversation_id) VALUES (?1) ON CONFLICT (conversation_id) DO UPDATE SET again = 1",
+            [.id(conversation)])
         try checkVectors(in: conversation)
         hasDemandedJobs = true
     }
@@ -182,7 +183,7 @@ extension StoreTransaction {
             SELECT conversation_id FROM (
                 SELECT conversation_id FROM members WHERE user_id = ?1
                 UNION SELECT conversation_id FROM messages WHERE forwarded_from = ?1) affected
-            WHERE 1 = 1 ON CONFLICT DO NOTHING
+            WHERE 1 = 1 ON CONFLICT (conversation_id) DO UPDATE SET again = 1
             """, [.id(user)])
         try checkVectors(of: user)
         hasDemandedJobs = true
@@ -199,15 +200,23 @@ extension StoreTransaction {
                 UNION ALL SELECT s.conversation_id, CASE WHEN r.is_hosted THEN 'full' ELSE 'local' END
                     FROM assistant_sources s JOIN assistant_runs r ON r.id = s.run_id
                 UNION ALL SELECT conversation_id, level FROM summary_blocks) made
-            WHERE level IN \(Placeholders.list(above.count)) ON CONFLICT DO NOTHING
+            WHERE level IN \(Placeholders.list(above.count)) ON CONFLICT (conversation_id) DO UPDATE SET again = 1
             """, above.map { .text($0.rawValue) })
     }
 
-    package func conversationsWithChangedLevels(limit: Int) throws -> [ConversationID] {
-        try sql.query("SELECT conversation_id FROM level_checks LIMIT ?1", [.integer(limit)]).map { try $0.id(0) }
+    package func conversationWithChangedLevels(after last: ConversationID?) throws -> ConversationID? {
+        let next = try sql.first(
+            "SELECT conversation_id FROM level_checks WHERE conversation_id > ?1 ORDER BY conversation_id LIMIT 1",
+            [.text(last?.text ?? "")])
+        // By turns.
+        return try (next ?? sql.first("SELECT conversation_id FROM level_checks ORDER BY conversation_id LIMIT 1"))
+            .map { try $0.id(0) }
     }
 
-    package func removeLevelCheck(of conversation: ConversationID) throws {
+    package func endLevelCheck(of conversation: ConversationID) throws {
+        let again = try sql.execute(
+            "UPDATE level_checks SET again = 0 WHERE conversation_id = ?1 AND again = 1", [.id(conversation)])
+        guard again == 0 else { return }
         try sql.execute("DELETE FROM level_checks WHERE conversation_id = ?1", [.id(conversation)])
     }
 }

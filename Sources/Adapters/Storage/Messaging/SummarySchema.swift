@@ -28,5 +28,9 @@ extension DatabaseSchema {
         Migration(
             74, "what hints rest on",
             ["ALTER TABLE hints ADD COLUMN earlier TEXT", "DELETE FROM hints WHERE kind = 'model'"]),
+        // Whether the levels of a conversation are to be looked at once more when that has ended.
+        Migration(
+            76, "levels looked at again",
+            ["ALTER TABLE level_checks ADD COLUMN again BIGINT NOT NULL DEFAULT 0"]),
     ]
 }

@@ -86,8 +86,10 @@ package protocol TranslationStore: HintStore, SummaryStore {
     func checkLevels(in conversation: ConversationID) throws
     /// Of all conversations in which something is stored that needs a higher level.
     func checkLevels(above ceiling: IntelligenceLevel) throws
-    func conversationsWithChangedLevels(limit: Int) throws -> [ConversationID]
-    func removeLevelCheck(of conversation: ConversationID) throws
+    /// The next one, by turns; nil without one.
+    func conversationWithChangedLevels(after last: ConversationID?) throws -> ConversationID?
+    /// All of it was looked at. It is looked at once more if levels have changed since that was begun.
+    func endLevelCheck(of conversation: ConversationID) throws
 
     /// What hosted services were given in a day or month, for a user, or for all.
     func providerUsage(of user: UserID?, in period: String) throws -> ProviderUsage

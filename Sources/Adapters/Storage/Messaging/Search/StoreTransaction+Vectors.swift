@@ -198,8 +198,14 @@ extension StoreTransaction {
     }
 
     /// The next conversation to compare, and the number after which; nil if there is none.
-    package func nextVectorCheck() throws -> (conversation: ConversationID, after: Int64)? {
-        try sql.first("SELECT conversation_id, after FROM vector_checks LIMIT 1").map {
+    package func nextVectorCheck(
+        after last: ConversationID? = nil
+    ) throws -> (conversation: ConversationID, after: Int64)? {
+        let columns = "SELECT conversation_id, after FROM vector_checks"
+        let next = try sql.first(
+            "\(columns) WHERE conversation_id > ?1 ORDER BY conversation_id LIMIT 1", [.text(last?.text ?? "")])
+        // By turns.
+        return try (next ?? sql.first("\(columns) ORDER BY conversation_id LIMIT 1")).map {
             (try $0.id(0), try $0.integer(1))
         }
     }
