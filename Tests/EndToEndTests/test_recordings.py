@@ -170,7 +170,7 @@ def test_a_transcript_has_its_speakers(three, listener, pictures):
     )
     said = {line.text.split(": ", 1)[1] for line in cem.all("#recordings .line")}
     assert not said & {one.text for one in translated} and all(one.text for one in translated)
-    cem.browser.wait("the end", lambda: cem.attribute(translate, "aria-busy") == "false")
+    cem.gone("#recordings .said [role=status]")
     assert not cem.all("#recordings [data-action=retry-translation]")
     cem.says("#recordings .said > .hint", "Translated from English · python3")
     for look in ("phone", "desk"):

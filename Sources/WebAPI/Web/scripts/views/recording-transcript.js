@@ -15,8 +15,8 @@ import { clockText } from "../format.js";
 import { redraw } from "./keyed.js";
 import { originText } from "./message-translation.js";
 
-/** The server takes 25 seconds at most. */
-const PAGE_TIMEOUT = 40_000;
+/** The server takes up to 25 seconds for a page, and a request that is repeated costs as much again. */
+const TIMEOUT = 40_000;
 
 const files = { text: "txt", srt: "srt", vtt: "vtt" };
 
@@ -25,11 +25,11 @@ export function recordingTranscript(recording, { name, listen }) {
     const node = h("div", { class: "said", hidden: true });
     let turn = 0;
     let shown;
-    /** The rows of the server, by the index of their segment, in one language. */
-    let translations = new Map();
+    /** The rows of the server, by `keyOf` their segments. */
+    const translations = new Map();
     let isTranslated = false;
-    /** Of the translating that goes on: another one has begun, or none is to go on, where it is another object. */
-    let translating;
+    let isTranslating = false;
+    let isClosed = false;
 
     const transcribeButton = (label) => {
         const control = button({ label, class: "soft small", data: { action: "transcribe" },
@@ -42,14 +42,14 @@ export function recordingTranscript(recording, { name, listen }) {
         return control;
     };
 
-    const line = (segment, index, language) => {
+    const line = (segment, language) => {
         const track = recording.tracks[segment.track];
-        const row = isTranslated && translations.get(index);
+        const row = isTranslated && translations.get(keyOf(segment));
         return h("li", {}, h("button", { type: "button", class: "line", disabled: !track?.audio, data: { user: segment.user, start: segment.start },
             title: t("transcript.listen"), onclick: () => listen(segment.track, (segment.start - track.offsetMs) / 1000) },
         h("span", { class: "at" }, clockText(segment.start)),
         h("span", {}, t.rich(segment.source === "screen" ? "transcript.screenLine" : "transcript.line", { name: h("b", {}, name(segment.user)),
-            text: h("span", { class: "words", lang: language }, segment.text) }))), row && translationOf(row));
+            text: h("span", { class: "words", lang: language, dir: "auto" }, segment.text) }))), row && translationOf(row));
     };
 
     const translationOf = (row) => {
@@ -59,63 +59,67 @@ export function recordingTranscript(recording, { name, listen }) {
 
     /** By what they are made: a line for each engine and language. */
     const origins = () => {
-        const rows = isTranslated ? [...translations.values()] : [];
-        return [...new Set(rows.filter((row) => row.status === "done").map((row) => originText({ language: row.from && { code: row.from } }, row)))];
+        const rows = isTranslated ? shown.segments.map((one) => translations.get(keyOf(one))) : [];
+        return [...new Set(rows.filter((row) => row?.status === "done").map((row) => originText({ language: row.from && { code: row.from } }, row)))];
     };
 
-    /** The first segment of which asking may bring something else; -1 without one. */
-    const unsettled = (into, from = 0) => shown.segments.findIndex((_, index) => index >= from && !isSettled(translations.get(index), into));
+    /** The first segment from there on that has to be asked for. */
+    const nextOpen = (first, into) => {
+        const found = shown.segments.findIndex((one, index) => index >= first && !isSettled(translations.get(keyOf(one)), into));
+        return found < 0 ? undefined : found;
+    };
 
     /** Where the server asks to wait, it waits, as long as somebody wants it. */
-    const pageOf = async (into, from, isWanted) => {
+    const pageOf = async (into, from) => {
         for (;;) {
             try {
-                return await requestOnce("recordings.translateTranscript", { recording: recording.id, language: into, from }, PAGE_TIMEOUT);
+                return await requestOnce("recordings.translateTranscript", { recording: recording.id, language: into, from }, TIMEOUT);
             } catch (error) {
-                if (!["rate_limited", "unavailable"].includes(error.type) || !error.retryAfter || !isWanted()) throw error;
+                if (!["rate_limited", "unavailable"].includes(error.type) || !error.retryAfter) throw error;
                 await new Promise((resolve) => setTimeout(resolve, error.retryAfter));
-                if (!isWanted()) throw error;
+                if (!isTranslated || isClosed) throw error;
             }
         }
     };
 
-    /** Page by page, from the first that is missing. */
+    /** Page by page: what is there already is not asked for again. */
     const translate = async (into) => {
-        const mine = translating = {};
-        const { segments } = shown;
+        isTranslating = true;
         show(shown);
         try {
-            for (let from = unsettled(into); from >= 0;) {
-                const page = await pageOf(into, from, () => mine === translating);
-                // Switched off, closed, or of a transcript that is another one by now.
-                if (mine !== translating || segments !== shown.segments) return;
-                for (const row of page.translations) translations.set(row.segment, { ...row, language: page.language });
-                from = page.next === undefined ? -1 : unsettled(into, page.next);
+            let from = nextOpen(0, into);
+            while (from !== undefined && isTranslated) {
+                const page = await pageOf(into, from);
+                if (isClosed) return;
+                for (const row of page.translations) {
+                    const segment = shown.segments[row.segment];
+                    // It may have been transcribed anew meanwhile.
+                    if (segment?.track !== row.track || segment.start !== row.start) continue;
+                    translations.set(keyOf(segment), { ...row, language: page.language });
+                }
                 show(shown);
+                from = page.next === undefined ? undefined : nextOpen(page.next, into);
             }
-            const rows = [...translations.values()];
-            if (rows.every((row) => row.reason === "same_language")) {
+            const rows = shown.segments.map((one) => translations.get(keyOf(one)));
+            if (rows.every((row) => row?.reason === "same_language")) {
                 isTranslated = false;
                 toast(reasonText(rows[0]));
-            } else announce(t("transcript.translated", { language: languageName(into) }));
+            } else if (isTranslated) announce(t("transcript.translated", { language: languageName(into) }));
         } catch (error) {
-            if (mine === translating) toast(errorMessage(error), { error: true });
+            if (!isClosed && isTranslated) toast(errorMessage(error), { error: true });
         } finally {
-            if (mine === translating) {
-                translating = undefined;
-                show(shown);
-            }
+            isTranslating = false;
+            if (!isClosed) show(shown);
         }
     };
 
     const translateButton = (into) => {
-        const hasFailed = isTranslated && !translating && unsettled(into) >= 0;
+        const hasFailed = isTranslated && !isTranslating && nextOpen(0, into) !== undefined;
         return [
-            h("button", { type: "button", class: "soft small", "aria-pressed": String(isTranslated), "aria-busy": String(Boolean(translating)),
+            h("button", { type: "button", class: "soft small", "aria-pressed": String(isTranslated),
                 data: { action: "translate-transcript" }, onclick: () => {
                     isTranslated = !isTranslated;
-                    translating = undefined;
-                    if (isTranslated && unsettled(into) >= 0) translate(into);
+                    if (isTranslated && !isTranslating) translate(into);
                     else show(shown);
                 } }, t("captions.translate", { language: languageName(into) })),
             hasFailed && button({ label: t("common.tryAgain"), class: "link", data: { action: "retry-translation" }, onclick: () => translate(into) }),
@@ -124,16 +128,10 @@ export function recordingTranscript(recording, { name, listen }) {
 
     /** Shows the segments so far, even while some are missing. */
     const show = (transcript) => {
-        const before = shown;
-        shown = transcript;
-        const { status, segments, language, tracks, failure } = transcript;
+        const { status, segments, language, tracks, failure } = shown = transcript;
         const { into } = readerOf(credentials.user);
-        // Others may have come between the segments.
-        const isAnother = before && before !== transcript && JSON.stringify(before.segments) !== JSON.stringify(segments);
         // The reader may have another language by now.
-        for (const [index, row] of translations) if (row.language !== into) translations.delete(index);
-        if (isAnother) translations = new Map();
-        else if (before && before !== transcript) shown = { ...transcript, segments: before.segments };
+        for (const [key, row] of translations) if (row.language !== into) translations.delete(key);
         const languages = new Map(tracks.map((one) => [one.track, one.language ?? language]));
         const canTranslate = server.translates && into && status !== "pending"
             && segments.some((one) => { const spoken = languages.get(one.track); return !spoken || !isReadable(spoken, [into]); });
@@ -146,7 +144,8 @@ export function recordingTranscript(recording, { name, listen }) {
         redraw(node, [
             message && h("p", { class: "hint", role: "status" }, message),
             status === "failed" && failure?.mayRetry && transcribeButton(t("common.tryAgain")),
-            segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one, index) => line(one, index, languages.get(one.track)))),
+            segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one) => line(one, languages.get(one.track)))),
+            isTranslated && isTranslating && h("p", { class: "hint", role: "status" }, t("translation.waiting")),
             canTranslate && origins().map((text) => h("p", { class: "hint" }, text)),
             canTranslate && h("div", { class: "files" }, translateButton(into)),
             status === "complete" && !isEmpty && h("div", { class: "files" },
@@ -158,10 +157,7 @@ export function recordingTranscript(recording, { name, listen }) {
         const mine = ++turn;
         try {
             const { transcript } = await request("recordings.transcript", { recording: recording.id });
-            if (mine !== turn) return;
-            show(transcript);
-            const { into } = readerOf(credentials.user);
-            if (isTranslated && translations.size === 0 && into && transcript.status !== "pending" && unsettled(into) >= 0) translate(into);
+            if (mine === turn) show(transcript);
         } catch (error) {
             if (mine !== turn) return;
             const hasNotBeenRequested = error.type === "not_found";
@@ -185,11 +181,14 @@ export function recordingTranscript(recording, { name, listen }) {
         node,
         close() {
             turn += 1;
-            translating = undefined;
+            isClosed = true;
             unsubscribe.forEach((one) => one());
         },
     };
 }
+
+/** By which a translation finds its segment, also after another track was transcribed. Several may begin at one time. */
+const keyOf = ({ track, start, text }) => `${track} ${start} ${text}`;
 
 /** Whether asking again would bring nothing else. */
 const isSettled = (row, into) => row?.language === into && row.status !== "failed" && row.reason !== "budget_exhausted";
