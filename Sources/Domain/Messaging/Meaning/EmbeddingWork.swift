@@ -90,18 +90,23 @@ extension ConversationCommands {
         // Before vectors of changed texts are asked for again, so that a change in between is not lost.
         try store.embeddedAgain(batch.again, in: batch.conversation)
         if batch.to > batch.from { try store.setEmbedded(to: batch.to, of: batch.conversation, by: model) }
-        for passage in batch.passages {
-            guard let made = vectors[passage.number] else { continue }
-            guard let message = try store.message(passage.number, in: batch.conversation),
-                try self.passage(of: message, &levels, in: store) == passage
-            else {
-                try store.embedAgain([passage.number], in: batch.conversation)
+        let passages = Dictionary(batch.passages.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        let new = batch.to > batch.from ? batch.from + 1..<batch.to + 1 : 0..<0
+        // Also those that had no words then, or might not be embedded.
+        for number in Set(batch.again).union(new).sorted() where number <= batch.to {
+            let passage = passages[number]
+            let current = try store.message(number, in: batch.conversation).flatMap { message in
+                try self.passage(of: message, &levels, in: store)
+            }
+            guard current == passage else {
+                if current != nil { try store.embedAgain([number], in: batch.conversation) }
                 continue
             }
+            guard let passage, let made = vectors[number] else { continue }
             let rows = zip(Int64(0)..., made).map {
-                MessageVector(number: passage.number, chunk: $0, of: passage.of, vector: $1)
+                MessageVector(number: number, chunk: $0, of: passage.of, vector: $1)
             }
-            try store.setVectors(rows, of: passage.number, in: batch.conversation, by: model)
+            try store.setVectors(rows, of: number, in: batch.conversation, by: model)
         }
         return true
     }
