@@ -148,6 +148,11 @@ extension InMemoryMessagingStore {
         return spans.filter { $0.contains(number) }.map(\.from).max() ?? 0
     }
 
+    func earliestEnd(after sequence: Int64, _ number: Int64, in conversation: ConversationID) -> Int64? {
+        let spans = rows[conversation]?.spans.values.flatMap(\.spans) ?? []
+        return spans.filter { $0.contains(number) }.compactMap(\.untilSequence).filter { $0 >= sequence }.min()
+    }
+
     func checkLevels(in conversation: ConversationID) { translations.levelChecks.append(conversation) }
     func checkLevels(above ceiling: IntelligenceLevel) {
         translations.levelChecks += translations.rows.filter { $0.level > ceiling }.map(\.conversation)

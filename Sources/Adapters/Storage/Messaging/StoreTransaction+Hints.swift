@@ -96,6 +96,16 @@ extension StoreTransaction {
             """, [.id(conversation), .integer(number)])?.integerIfPresent(0) ?? 0
     }
 
+    package func earliestEnd(
+        after sequence: Int64, _ number: Int64, in conversation: ConversationID
+    ) throws -> Int64? {
+        try sql.first(
+            """
+            SELECT MIN(until_sequence) FROM spans
+            WHERE conversation_id = ?1 AND from_number < ?2 AND until_number >= ?2 AND until_sequence >= ?3
+            """, [.id(conversation), .integer(number), .integer(sequence)])?.integerIfPresent(0)
+    }
+
     private static func hints(_ row: SQLRow) throws -> MessageHints {
         var reader = ColumnReader(row)
         return MessageHints(

@@ -190,26 +190,30 @@ extension ConversationCommands {
         var levels = MessageLevels(conversation, rules: intelligence, in: store)
         let level = try levels.level(of: message)
         let earlier = try earlier(
-            than: job.number, in: conversation, isHosted: isHosted, levels: &levels, store)
+            than: message, as: job.of, in: conversation, isHosted: isHosted, levels: &levels, store)
         return HintWork(
             claim: claim, text: text, language: try language(of: message, in: store)?.code, level: level,
             earlier: earlier.map(\.shown), sources: earlier.map(\.source))
     }
 
-    /// The messages before one, the oldest first: those alone that all see who see that one, whose authors allow that a
-    /// model is given them, and that do not disappear.
+    /// The messages before one, the oldest first: those alone that all see in these words who see that one, whose authors
+    /// allow that a model is given them, and that do not disappear.
     private func earlier<Store: MessagingStore>(
-        than number: Int64, in conversation: Conversation, isHosted: Bool, levels: inout MessageLevels<Store>,
-        _ store: Store
+        than message: Message, as version: Int64, in conversation: Conversation, isHosted: Bool,
+        levels: inout MessageLevels<Store>, _ store: Store
     ) throws -> [(source: HintSource, shown: EarlierMessage)] {
+        let number = message.number
         let first = max(
             try store.latestStart(before: number, in: conversation.id), number - Int64(EarlierMessage.maxCount) - 1)
-        guard first + 1 < number, let author = try store.message(number, in: conversation.id)?.author else { return [] }
+        guard first + 1 < number else { return [] }
         let messages = try store.messages(
-            in: conversation.id, first + 1...number - 1, visibleTo: author, isNewestFirst: true,
+            in: conversation.id, first + 1...number - 1, visibleTo: message.author, isNewestFirst: true,
             limit: EarlierMessage.maxCount)
+        // Who had left before a text was changed does not see it, even when they are back.
+        let end = try store.earliestEnd(after: version, number, in: conversation.id)
         return try Self.numberedEarlier(
-            messages.filter { !$0.isWithheld && !$0.isTextWithheld }, isHosted: isHosted, &levels)
+            messages.filter { !$0.isWithheld && !$0.isTextWithheld && $0.textVersion <= end ?? .max },
+            isHosted: isHosted, &levels)
     }
 
     /// - Parameters:

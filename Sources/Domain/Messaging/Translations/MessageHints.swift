@@ -163,4 +163,9 @@ package protocol HintStore {
     /// The last number, before this one, after which the view of some member begins who sees this one: what stands at it
     /// or before it is not theirs to see.
     func latestStart(before number: Int64, in conversation: ConversationID) throws -> Int64
+    /// The sequence when the first member left who sees a message as it is since `sequence`: what changed later is not theirs
+    /// to see. Nil if none of them has left.
+    func earliestEnd(
+        after sequence: Int64, _ number: Int64, in conversation: ConversationID
+    ) throws -> Int64?
 }
