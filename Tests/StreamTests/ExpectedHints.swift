@@ -17,6 +17,8 @@ struct ExpectedHints {
         var row: JSONValue?
         /// Whether the user sees an older text than others: what was made of it may be kept.
         var isSuperseded: Bool
+
+        fileprivate var isByModel: Bool { row?["kind"]?.string == "model" }
     }
 
     /// The user's.
@@ -30,6 +32,8 @@ struct ExpectedHints {
 
     /// Messages with hints.
     var shownCount: Int { shown.values.count { $0.row?["items"]?.items.isEmpty == false } }
+    /// Of those, the ones that also say what earlier messages say.
+    var onEarlierCount: Int { shown.values.count { $0.row?["items"]?.items.count ?? 0 > 1 && $0.isByModel } }
 
     /// - Parameter messages: all that the user sees, as they see them.
     init(of messages: [Message], in id: ConversationID, for user: UserID, _ store: StoreTransaction) throws {
@@ -102,14 +106,14 @@ extension ExpectedHints {
     /// Whether they are in the reader's language and explain this very text.
     private func isRight(_ row: JSONValue, _ message: Shown) -> Bool {
         guard let language, row["language"]?.string == language.string else { return false }
+        if row["kind"]?.string == "model", let items = row["items"]?.items {
+            // What the others say is compared where they are stored.
+            let meanings = items.map { $0["meaning"]?.string ?? "" }
+            return meanings.first
+                == StreamWorld.hint(on: message.text, in: language, by: row["engine"]?.string ?? "").meaning
+        }
         return row["items"]?.items.allSatisfy { item in
-            guard let meaning = item["meaning"]?.string, let start = item["start"]?.integer,
-                let length = item["length"]?.integer
-            else { return false }
-            if row["kind"]?.string == "model" {
-                return meaning
-                    == StreamWorld.hint(on: message.text, in: language, by: row["engine"]?.string ?? "").meaning
-            }
+            guard let start = item["start"]?.integer, let length = item["length"]?.integer else { return false }
             let text = Array(message.text.utf16).dropFirst(Int(start)).prefix(Int(length))
             return String(decoding: text, as: UTF16.self) == StreamWorld.abbreviation
         } ?? true

@@ -12,9 +12,43 @@ enum FoundSequence: CaseIterable {
     case leftDuringACall
     /// Who had cleared what was sent while they were away held a conversation without it.
     case clearedAway
+    /// A model was shown an earlier message in words that it was given after some had left, who would read its hints when
+    /// they are back.
+    case explainedByALaterText
+    /// A worker forgot messages that might be embedded only after it had looked at them.
+    case allowedWhileEmbedded
 
     var commands: [StreamCommand] {
         switch self {
+        case .explainedByALaterText:
+            [
+                StreamCommand(.befriend, by: 2, of: 0, salt: 2),
+                StreamCommand(.acceptFriend, by: 0, of: 2),
+                StreamCommand(.befriend, by: 3, of: 0, salt: 3),
+                StreamCommand(.acceptFriend, by: 0, of: 3),
+                StreamCommand(.create, by: 0, value: 13, salt: 99),
+                StreamCommand(.add, by: 0, of: 1),
+                StreamCommand(.accept, by: 1),
+                StreamCommand(.send, by: 0, salt: 82),
+                StreamCommand(.send, by: 1, salt: 83),
+                StreamCommand(.send, by: 2, salt: 84),
+                StreamCommand(.explain, by: 1, number: 2, value: 1),
+                StreamCommand(.leave, by: 2, number: 5, value: 11, salt: 103),
+                StreamCommand(.forward, by: 3, of: 2, number: 2, value: 10, salt: 111),
+                StreamCommand(.leave, by: 1, number: 6, value: 3, salt: 113),
+                StreamCommand(.edit, by: 0, of: 0, number: 6, value: 5, salt: 116),
+                StreamCommand(.claimWork, by: 3, of: 2, value: 15, salt: 148),
+            ]
+        case .allowedWhileEmbedded:
+            [
+                StreamCommand(.create, by: 0, salt: 99),
+                StreamCommand(.level, by: 0, value: 4, salt: 3),
+                StreamCommand(.level, by: 0, value: 1, salt: 2),
+                StreamCommand(.send, by: 0, salt: 100),
+                StreamCommand(.embed, by: 0, value: 8),
+                StreamCommand(.level, by: 0, value: 4, salt: 2),
+                StreamCommand(.completeEmbedding),
+            ]
         case .clearedAway:
             [
                 StreamCommand(.create, by: 3, of: 2, in: .direct(2, 3), value: 9, salt: 111),

@@ -16,12 +16,21 @@ struct ServedDerivations {
     /// How many blocks and sentences were served.
     private(set) var blocks = 0
     private(set) var sentences = 0
+    /// How many messages were found by their meaning.
+    private(set) var meant = 0
 
     init(_ store: StoreTransaction, _ commands: ConversationCommands, to user: UserID) {
         (self.store, self.commands, self.user) = (store, commands, user)
     }
 
-    mutating func violations() throws -> [String] { try blockViolations() + sentenceViolations() }
+    /// - Parameters:
+    ///   - conversations: all that there are.
+    ///   - candidates: of vectors, of former texts too.
+    mutating func violations(
+        in conversations: [ConversationID], _ candidates: [MeaningCandidate], by model: VectorModel
+    ) throws -> [String] {
+        try blockViolations() + sentenceViolations() + meaningViolations(in: conversations, candidates, by: model)
+    }
 
     /// What the user sees, by number.
     private mutating func messages(of id: ConversationID) throws -> [Int64: Message] {
@@ -82,6 +91,46 @@ struct ServedDerivations {
             found += run.sentences.filter { $0.isWithdrawn && !$0.text.isEmpty }.map { "withdrawn: \($0)" }
         }
         return found
+    }
+
+    /// Whatever vectors propose, those messages are found that the user sees, in the words that they see, and that the
+    /// service may be given.
+    private mutating func meaningViolations(
+        in conversations: [ConversationID], _ candidates: [MeaningCandidate], by model: VectorModel
+    ) throws -> [String] {
+        guard !candidates.isEmpty else { return [] }
+        var limits = SearchLimits()
+        limits.page = .max
+        let request = try SearchRequest(query: SearchQuery("meaning"), limit: .max)
+        let found = try commands.searchByMeaning(
+            request, candidates, withWords: false, limits: limits, by: user, in: store
+        ).results.map(\.message.message)
+        meant += found.count
+        var expected: [Message] = []
+        let scopes = try commands.meaningScopes(request.filters, by: user, model, in: store)
+        var violations: [String] = []
+        for id in conversations {
+            guard let conversation = try store.conversation(id) else { continue }
+            for message in try messages(of: id).values where message.deletedAt == nil {
+                let ranges = scopes.first { $0.conversation == id }?.ranges ?? []
+                if !ranges.contains(where: { $0.contains(message.number) }) {
+                    violations.append("search does not look at \(message.number) in \(id)")
+                }
+                let candidate = MeaningCandidate(
+                    conversation: id, number: message.number, of: message.textVersion, similarity: 1)
+                if try candidates.contains(candidate) && ExpectedLevel.level(of: message, conversation, store) == .full
+                {
+                    expected.append(message)
+                }
+            }
+        }
+        guard found.count == expected.count, Set(found) == Set(expected) else {
+            func names(_ messages: [Message]) -> [String] {
+                messages.map { "\($0.conversation) \($0.number) \($0.textVersion)" }.sorted()
+            }
+            return violations + ["found by meaning: \(names(found)), expected \(names(expected))"]
+        }
+        return violations
     }
 
     private mutating func isServed(_ reference: TextReference, isHosted: Bool) throws -> Bool {

@@ -27,7 +27,7 @@ struct StoredDerivations {
     init(_ store: StoreTransaction, _ json: JSONCache) { (self.store, self.json) = (store, json) }
 
     mutating func violations() throws -> [String] {
-        try rowViolations() + blockViolations() + sentenceViolations()
+        try rowViolations() + blockViolations() + sentenceViolations() + vectorViolations()
     }
 
     /// Nil if the message is gone.
@@ -61,10 +61,21 @@ struct StoredDerivations {
             let text = try text(of: row, ifHosted: .full) ?? formerText(of: row)
             let meanings = try json.value(of: row.text(4)).items.map { $0["meaning"]?.string ?? "" }
             let isModel = try row.text(5) == "model"
-            let isRight = text.map { text in !isModel || meanings.allSatisfy { $0.hasSuffix(text) } } ?? false
+            let isRight = text.map { text in !isModel || meanings.first?.hasSuffix(text) == true } ?? false
             if !isRight { found.append("stored hints \(row)") }
+            if isModel { found += try earlierViolations(of: row, meanings.dropFirst()) }
         }
         return found
+    }
+
+    /// What a model says of the earlier messages that it was shown ends with each of them.
+    private mutating func earlierViolations(of row: SQLRow, _ meanings: ArraySlice<String>) throws -> [String] {
+        let isHosted = try row.text(3) == StreamWorld.hosted
+        return try meanings.compactMap { meaning in
+            let references = TextReference.list(meaning) ?? []
+            let isRight = try !references.isEmpty && references.allSatisfy { try isStored($0, isHosted: isHosted) }
+            return isRight ? nil : "stored hints \(row): \(meaning)"
+        }
     }
 
     /// What something was made of; nil if that is gone, or nothing may be made of it by this engine.
@@ -84,6 +95,15 @@ struct StoredDerivations {
             try ExpectedLevel.level(of: known.message, known.conversation, store) >= .local
         else { return nil }
         return try store.edits(of: number, in: id).first { $0.textVersion == version && !$0.isWithheld }?.text
+    }
+
+    /// Of texts that somebody reads, and that the service may be given.
+    private mutating func vectorViolations() throws -> [String] {
+        try store.sql.query("SELECT conversation_id, number, of_version FROM vectors").compactMap { row in
+            let known = try known(row.integer(1), in: row.id(0))
+            let level = try known.map { try ExpectedLevel.level(of: $0.message, $0.conversation, store) }
+            return try level == .full && known?.texts[row.integer(2)] != nil ? nil : "stored vector \(row)"
+        }
     }
 
     private mutating func blockViolations() throws -> [String] {

@@ -128,6 +128,7 @@ private struct Fresh {
         try await listener.listen()
         self.listener = listener
         let (inboxes, commands, coverage) = (world.inboxes, world.commands, world.coverage)
+        let (all, candidates, model) = (world.conversations, world.candidates.value, world.model)
         let conversations = Array(listener.conversations.keys)
         let rows = listener.inbox.rows
         let (archived, texts, violations, translations, hints) = try await world.store.read { store in
@@ -151,8 +152,9 @@ private struct Fresh {
                 if let row { violations += try stored.violations(of: row, messages: page) }
             }
             var served = ServedDerivations(store, commands, to: user)
-            violations += try served.violations()
+            violations += try served.violations(in: all, candidates, by: model)
             coverage.update { coverage in
+                coverage["messages found by meaning", default: 0] += served.meant
                 coverage["blocks", default: 0] += served.blocks
                 coverage["sentences", default: 0] += served.sentences
             }
@@ -170,7 +172,10 @@ private struct Fresh {
         self.violations = violations
         closedCalls = world.closedCalls.value[user] ?? []
         (self.translations, self.hints) = (translations, hints)
-        coverage.update { $0["hints", default: 0] += hints.values.reduce(0) { $0 + $1.shownCount } }
+        coverage.update { coverage in
+            coverage["hints", default: 0] += hints.values.reduce(0) { $0 + $1.shownCount }
+            coverage["hints with earlier messages", default: 0] += hints.values.reduce(0) { $0 + $1.onEarlierCount }
+        }
         var archive = HeldInbox()
         archive.apply(try archived.map { try JSONValue($0.utf8) })
         self.archive = archive

@@ -31,6 +31,8 @@ struct StreamCommand: Hashable {
         case translate, translationChoices, level, language, explain, hintChoices, claimWork, completeWork
         // What a model writes of 64 messages, and its answers to questions.
         case fill, summarise, completeSummary, ask, answer
+        // Vectors of messages, by which they are found.
+        case embed, completeEmbedding
         // Calls.
         case call, acceptCall, declineCall, hangUp
         // The server.
@@ -110,19 +112,29 @@ struct StreamCommand: Hashable {
             .answer, .level, .level, .pass,
         ]
 
+        /// Of vectors, and of what takes away what they were made of.
+        private static let vectors: [Kind] = [
+            .send, .send, .reply, .forward, .edit, .edit, .edit, .delete, .hide, .clear, .add, .accept, .leave, .remove,
+            .block, .unblock, .disappearAfter, .embed, .embed, .embed, .embed, .completeEmbedding, .completeEmbedding,
+            .level, .pass,
+        ]
+
         /// Of calls in a group, and of who is in it meanwhile.
         private static let calls: [Kind] = [
             .call, .call, .call, .acceptCall, .acceptCall, .acceptCall, .declineCall, .hangUp, .hangUp, .send, .edit,
             .react, .react, .delete, .add, .accept, .leave, .remove, .block, .unblock, .pass, .goAway, .resume,
         ]
 
-        /// - Parameter seed: of the sequence: each kind of focus has its turn.
+        /// Of so many sequences with subsequent seeds, each kind of focus has one.
+        static let count = 7
+
+        /// - Parameter seed: of the sequence.
         init(users: Int, seed: UInt64, _ random: inout SeededRandom) {
             kinds = (0..<8).map { _ in Kind.allCases.randomElement(using: &random) ?? .send }
             let (one, other) = (Int.random(in: 0..<users, using: &random), Int.random(in: 0..<users, using: &random))
             location = Bool.random(using: &random) ? .group(0) : .pair(one, other)
             let hasConsents = Int.random(in: 0..<4, using: &random) > 0
-            switch seed % 7 {
+            switch seed % UInt64(Self.count) {
             case 0: often = Self.conversation
             case 1: often = Self.translations
             case 2, 3:
@@ -134,6 +146,10 @@ struct StreamCommand: Hashable {
                 location = .group(0)
                 // Of four nobody is called: they come by themselves.
                 first = (1..<Int.random(in: 3...users, using: &random)).flatMap { Self.join($0) }
+            case 5:
+                often = Self.vectors
+                if one == other || Bool.random(using: &random) { location = .group(0) }
+                first = Self.beginningOfVectors(in: location, users: users)
             default:
                 often = Self.answers
                 location = .group(0)
@@ -145,25 +161,80 @@ struct StreamCommand: Hashable {
         private static func beginningOfHints(
             in location: Location, users: Int, hasConsents: Bool
         ) -> [StreamCommand] {
-            var (first, writers, last): ([StreamCommand], [Int], Int)
-            if case .direct(let one, let other) = location {
-                first = [
-                    StreamCommand(.befriend, by: one, of: other, salt: 80),
-                    StreamCommand(.acceptFriend, by: other, of: one),
-                    StreamCommand(.create, by: one, in: location, salt: 81),
-                ]
-                (writers, last) = ([one, other], other)
-            } else {
-                (writers, last) = (Array(0..<users - 1), users - 1)
-                first = writers.dropFirst().flatMap { join($0) }
-            }
+            var (first, writers, last) = members(of: location, users: users)
             if hasConsents { first += consents(users: users) }
             // Each has it explained in another way.
             first += (0..<users).map { StreamCommand(.hintChoices, by: $0, in: location, value: $0, salt: 1) }
-            first += writers.map { StreamCommand(.send, by: $0, in: location, salt: 82 + UInt64($0)) }
+            func written(_ salt: UInt64) -> [StreamCommand] {
+                writers.map { StreamCommand(.send, by: $0, in: location, salt: salt + UInt64($0)) }
+            }
+            first += written(82)
             if case .group = location { first += join(last) }
-            first += [0, 1].map { StreamCommand(.explain, by: writers[1], in: location, number: 1 + $0, value: 1) }
-            return first + [StreamCommand(.claimWork), StreamCommand(.completeWork, value: 5)]
+            first += written(86)
+            // In the language of each, and some by a hosted model.
+            first += writers.map { StreamCommand(.explain, by: $0, in: location, value: 1) }
+            first += [StreamCommand(.explain, by: writers[1], in: location, number: 2)]
+            first += [1, hasConsents ? 0 : 1].map { StreamCommand(.claimWork, value: $0) }
+            first += (0...writers.count).map { _ in StreamCommand(.completeWork, value: 12) }
+            return first + lateHints(in: location, by: writers, isHosted: hasConsents)
+        }
+
+        /// A model responds after an earlier message was edited, after its author has forbidden it, and while they do.
+        private static func lateHints(in location: Location, by writers: [Int], isHosted: Bool) -> [StreamCommand] {
+            let author = writers[writers.count - 1]
+            func asked(_ salt: UInt64) -> [StreamCommand] {
+                [
+                    StreamCommand(.send, by: author, in: location, salt: salt),
+                    StreamCommand(.send, by: writers[0], in: location, salt: salt + 1),
+                    StreamCommand(.explain, by: author, in: location, value: 1),
+                    StreamCommand(.claimWork, value: isHosted ? 0 : 1),
+                ]
+            }
+            let response = [StreamCommand(.completeWork, value: 12)]
+            let edit = [StreamCommand(.edit, by: author, in: location, number: 2, salt: 71)]
+            func level(_ value: Int) -> [StreamCommand] {
+                [StreamCommand(.level, by: author, in: location, value: value, salt: 2)]
+            }
+            return asked(72) + edit + response + asked(74) + level(1) + response + asked(76) + response
+                + level(isHosted ? 4 : 0)
+        }
+
+        /// Two know each other, or all but the last are in the group.
+        private static func members(
+            of location: Location, users: Int
+        ) -> (commands: [StreamCommand], writers: [Int], last: Int) {
+            guard case .direct(let one, let other) = location else {
+                return ((1..<users - 1).flatMap { join($0) }, Array(0..<users - 1), users - 1)
+            }
+            let commands = [
+                StreamCommand(.befriend, by: one, of: other, salt: 80),
+                StreamCommand(.acceptFriend, by: other, of: one),
+                StreamCommand(.create, by: one, in: location, salt: 81),
+            ]
+            return (commands, [one, other], other)
+        }
+
+        /// Everybody allows everything, and messages of before and after the last one came have vectors.
+        private static func beginningOfVectors(in location: Location, users: Int) -> [StreamCommand] {
+            let (members, writers, last) = members(of: location, users: users)
+            func written(_ salt: UInt64) -> [StreamCommand] {
+                writers.map { StreamCommand(.send, by: $0, in: location, salt: salt + UInt64($0)) }
+                    + [StreamCommand(.embed, in: location)]
+            }
+            var first = members + consents(users: users) + written(82)
+            if case .group = location { first += join(last) }
+            first += written(86)
+            // One is edited after it had a vector, and while it is embedded again; and its author forbids it for a moment.
+            first += [
+                StreamCommand(.edit, by: 0, in: location, salt: 91),
+                StreamCommand(.embed, in: location, value: 8),
+                StreamCommand(.edit, by: 0, in: location, salt: 92),
+                StreamCommand(.completeEmbedding),
+                StreamCommand(.embed, in: location),
+            ]
+            let author = writers[writers.count - 1]
+            first += [0, 4].map { StreamCommand(.level, by: author, in: location, value: $0, salt: 2) }
+            return first + [StreamCommand(.embed, in: location)]
         }
 
         /// A group in which a block is full, of which there is a summary, and of which everybody has asked.

@@ -53,8 +53,8 @@ extension StreamWorld {
     }
 
     /// A model responds, some time after it was asked.
-    func complete(_ work: HintWork, isHosted: Bool, _ value: Int) async throws {
-        let commands = commands
+    func complete(_ work: HintWork, _ pending: PendingHints, _ value: Int) async throws {
+        let (commands, isHosted) = (commands, pending.isHosted)
         _ = try await store.write { store in
             guard work.level.allowsModel(isHosted: isHosted) else {
                 return try commands.completeHints(work.claim, .unavailable(.consentRequired), in: store)
@@ -68,8 +68,9 @@ extension StreamWorld {
             default:
                 let engine = isHosted ? Self.hosted : Self.local
                 let hint = Self.hint(on: work.text.original, in: work.claim.job.target.language, by: engine)
+                let hints = [hint] + pending.earlier.map { Self.hint(with: $0) }
                 return try commands.completeHints(
-                    work.claim, .explained([hint], engine: engine, isHosted: isHosted), in: store)
+                    work.claim, .explained(hints, engine: engine, isHosted: isHosted, sources: work.sources), in: store)
             }
         }
     }
@@ -77,6 +78,58 @@ extension StreamWorld {
     /// As the models of tests explain.
     static func hint(on text: String, in language: LanguageTag, by engine: String) -> Hint {
         Hint(start: 0, length: 1, kind: .reference, meaning: "[\(language.string) \(engine)] \(text)")
+    }
+
+    /// They also say what each of the earlier messages says.
+    private static func hint(with earlier: TextReference) -> Hint {
+        Hint(start: 0, length: 1, kind: .reference, meaning: TextReference.text(of: [earlier]))
+    }
+
+    /// What a model was shown with a message, and has not responded to.
+    struct PendingHints: Sendable {
+        let isHosted: Bool
+        let earlier: [TextReference]
+
+        init(_ work: HintWork, isHosted: Bool, in store: StoreTransaction) throws {
+            self.isHosted = isHosted
+            earlier = try work.sources.compactMap { try store.message($0.number, in: work.claim.job.conversation) }
+                .map { TextReference($0) }
+        }
+    }
+
+    /// What is wrong with the earlier messages that a model is shown: everybody who sees what is explained sees them in the
+    /// same words, unless they have hidden them for themselves.
+    func wrongSources(of work: HintWork, isHosted: Bool, in store: StoreTransaction) throws -> [String] {
+        let job = work.claim.job
+        var found: [String] = []
+        if work.earlier.count != work.sources.count {
+            found.append("hints on \(job.number): earlier ones without numbers")
+        }
+        for (earlier, source) in zip(work.earlier, work.sources) {
+            guard let conversation = try store.conversation(job.conversation),
+                let message = try store.message(source.number, in: job.conversation), message.expiresAt == nil,
+                try ExpectedLevel.allowsModel(message, isHosted: isHosted, conversation, store)
+            else {
+                found.append("hints on \(job.number): a model may not be given \(source)")
+                continue
+            }
+            let words = message.text ?? ""
+            // Each text ends with a word of its own.
+            if earlier.text.split(separator: " ").last != words.split(separator: " ").last {
+                found.append("hints on \(job.number): \(source) is not \(earlier.text)")
+            }
+        }
+        for user in users {
+            let page = try? commands.page(.newest, of: job.conversation, limit: .max, by: user, in: store)
+            let seen = Dictionary(uniqueKeysWithValues: (page?.messages ?? []).map { ($0.number, $0.textVersion) })
+            guard seen[job.number] == job.of else { continue }
+            for source in work.sources where seen[source.number] != source.of {
+                let own = try store.ownRows(of: user, in: job.conversation, source.number...source.number)
+                guard !own.contains(where: \.isHidden) else { continue }
+                found.append("hints on \(job.number): rest on \(source), which \(user) does not see")
+            }
+        }
+        return found
     }
 }
 

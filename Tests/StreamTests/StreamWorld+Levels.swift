@@ -3,6 +3,7 @@ import Messaging
 import Model
 import Realtime
 import Storage
+import TestSupport
 
 @testable import Services
 
@@ -13,10 +14,10 @@ extension StreamWorld {
         var found: [String] = []
         for user in users {
             for id in conversations { found += try await shownRows(of: id, to: user) }
-            let commands = commands
+            let (commands, conversations, candidates, model) = (commands, conversations, candidates.value, model)
             found += try await store.read { store in
                 var served = ServedDerivations(store, commands, to: user)
-                return try served.violations()
+                return try served.violations(in: conversations, candidates, by: model)
             }
         }
         return found

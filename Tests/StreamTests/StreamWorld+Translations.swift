@@ -22,20 +22,22 @@ extension StreamWorld {
     /// What an engine or a model was given.
     enum ClaimedWork: Sendable {
         case translation(TranslationWork)
-        case hints(HintWork, isHosted: Bool)
+        case hints(HintWork, PendingHints)
     }
 
     /// Begins the work of what is due.
     func claimWork(_ value: Int) async throws {
         let (commands, isHosted) = (commands, value % 2 == 0)
-        let works = try await store.write { store in
+        let works = try await store.write { [self] store in
             let claims = try store.claimJobs(limit: 3, until: store.now.adding(seconds: 60))
             let works: [ClaimedWork]
             var claimed: Set<Int64>
             if claims.first?.job.purpose == .hints {
                 let hints = try claims.compactMap { try commands.hintWork(for: $0, isHosted: isHosted, in: store) }
-                works = hints.map { .hints($0, isHosted: isHosted) }
+                works = try hints.map { .hints($0, try PendingHints($0, isHosted: isHosted, in: store)) }
                 claimed = Set(hints.map(\.claim.id))
+                let wrong = try hints.flatMap { try wrongSources(of: $0, isHosted: isHosted, in: store) }
+                violations.update { $0 += wrong }
             } else {
                 let translations = try commands.work(for: claims, in: store)
                 works = translations.map { .translation($0) }
@@ -52,7 +54,7 @@ extension StreamWorld {
         let work = claims.update { $0.isEmpty ? nil : $0.remove(at: value % $0.count) }
         switch work {
         case .translation(let work): try await complete(work, value)
-        case .hints(let work, let isHosted): try await complete(work, isHosted: isHosted, value)
+        case .hints(let work, let pending): try await complete(work, pending, value)
         case nil: break
         }
     }
@@ -152,6 +154,7 @@ extension StreamWorld {
                 }.value
             }
         }
+        try await compareVectors()
         let changed = texts.update { exchange(&$0, with: [:]) }
         for id in conversations {
             await translations.follow(id)

@@ -51,6 +51,10 @@ final class StreamWorld: Sendable {
     let claims = Shared<[ClaimedWork]>([])
     let blocks = Shared<[PendingBlock]>([])
     let answers = Shared<[PendingAnswer]>([])
+    let batches = Shared<[EmbeddingBatch]>([])
+    /// Of the newest vectors that there have ever been, the newest first: a copy in memory may still propose what is gone.
+    let candidates = Shared<[MeaningCandidate]>([])
+    let model: VectorModel
     /// Messages whose texts have changed since somebody followed them.
     let texts: Shared<[ConversationID: Set<Int64>]>
     /// What was shown that may not be, for a moment that no client sees afterwards.
@@ -88,7 +92,10 @@ final class StreamWorld: Sendable {
         limits.window = 5
         // Whole conversations are compared.
         limits.page = 1_000
-        commands = ConversationCommands(limits: limits, analyzer: TextAnalyzer(engine: EnglishIdentification()))
+        commands = ConversationCommands(
+            limits: limits, analyzer: TextAnalyzer(engine: EnglishIdentification()),
+            intelligence: IntelligenceRules(isEmbedderHosted: true))
+        model = try await store.write { try $0.vectorModel(named: Self.embedder) }.value
         inboxes = InboxReader(commands: commands)
         friends = FriendCommands(database: store, secrets: SystemSecrets())
         hub = RealtimeHub(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, bus: bus, clock: { time.now })
@@ -203,7 +210,8 @@ extension StreamWorld {
         case .completeWork: try await completeWork(command.value)
         case .completeSummary: try await completeSummary(command.value)
         case .answer: try await answer(command.value)
-        case .translate, .translationChoices, .explain, .hintChoices, .level, .fill, .summarise, .ask:
+        case .completeEmbedding: try await completeEmbedding(command.value)
+        case .translate, .translationChoices, .explain, .hintChoices, .level, .fill, .summarise, .ask, .embed:
             guard let id = locations.value[command.location] else { return }
             try await derive(command, by: user, in: id)
         case .befriend:
@@ -223,6 +231,7 @@ extension StreamWorld {
         case .level: try await changeLevel(command, of: user, in: id)
         case .hintChoices: try await changeHintChoices(command, of: user, in: id)
         case .fill: try await fill(command, in: id)
+        case .embed: try await embed(command, in: id)
         case .summarise: try await summarise(command, by: user, in: id)
         case .ask: try await ask(command, clientID(command), by: user, in: id)
         default: try await changeTranslationChoices(command, of: user, in: id)
