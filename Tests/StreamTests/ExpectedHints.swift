@@ -57,6 +57,15 @@ struct ExpectedHints {
                     row = MessageHints(
                         conversation: id, number: one.number, language: one.language, of: one.of, status: .unavailable,
                         reason: .consentRequired, level: one.level, touched: one.touched)
+                } else if try one.earlier.contains(where: { number in
+                    guard let earlier = try store.message(number, in: id) else { return true }
+                    let level = try ExpectedLevel.level(of: earlier, conversation, store)
+                    return level == .off || one.engine == StreamWorld.hosted && level < .full
+                }) {
+                    // It may say what that says.
+                    row = MessageHints(
+                        conversation: id, number: one.number, language: one.language, of: one.of, status: .done,
+                        engine: HintLexicon.name, kind: .lexicon, touched: one.touched)
                 }
             }
             let current = try store.message(message.number, in: id)

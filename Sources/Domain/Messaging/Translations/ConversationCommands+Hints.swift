@@ -397,7 +397,8 @@ private struct GivenMessages<Store: MessagingStore> {
     mutating func shown(
         _ row: MessageHints, at level: IntelligenceLevel, _ levels: inout MessageLevels<Store>
     ) throws -> MessageHints {
-        guard try row.earlier.isEmpty || areAll(of: row, &levels) else { return row.withdrawn() }
-        return row.seen(at: level)
+        let seen = row.seen(at: level)
+        guard seen.kind == .model, try !areAll(of: row, &levels) else { return seen }
+        return row.withdrawn()
     }
 }

@@ -68,7 +68,7 @@ package struct MessageHints: Hashable, Sendable {
         }
         var seen = self
         (seen.status, seen.reason, seen.items) = (.unavailable, .consentRequired, [])
-        (seen.engine, seen.kind) = (nil, nil)
+        (seen.engine, seen.kind, seen.earlier) = (nil, nil, [])
         return seen
     }
 
