@@ -37,7 +37,6 @@ package final class AssistantService: Service {
 
     private struct State {
         var open: [AssistantRunID: Open] = [:]
-        var openOfUser: [UserID: Int] = [:]
     }
 
     private let store: Store
@@ -51,6 +50,7 @@ package final class AssistantService: Service {
     private let limits: Limits
     private let logger: Logger
     private let turns: KeyedLimiter<UserID>
+    private let questions: OpenCounter<UserID>
     private let state = Mutex(State())
 
     package init(
@@ -69,6 +69,7 @@ package final class AssistantService: Service {
         self.limits = limits
         self.logger = logger
         turns = KeyedLimiter(maxRunning: limits.running, maxOfKey: limits.runningOfUser)
+        questions = OpenCounter(maxOpen: limits.open, maxOfKey: limits.openOfUser)
     }
 
     /// Questions that wait or are worked on.
@@ -104,25 +105,23 @@ package final class AssistantService: Service {
         }
         let count = question.questions.count
         try enter(user, count)
-        do {
-            let (commands, name, isHosted) = (commands, model.name, model.isHosted)
-            let asked = try await store.write { store in
-                try commands.ask(question, by: user, model: name, isHosted: isHosted, in: store)
-            }.value
-            guard asked.isNew else {
-                leave(user, count)
-                guard let first = asked.runs.first else { return [] }
-                let ids = Set(asked.runs.map(\.id))
-                return try await store.read { store in
-                    try commands.runs(of: first.thread, in: store).filter { ids.contains($0.id) }
-                }
+        let (commands, name, isHosted) = (commands, model.name, model.isHosted)
+        var isBegun = false
+        // Each that begins leaves when it ends.
+        defer { if !isBegun { questions.leave(user, count: count) } }
+        let asked = try await store.write { store in
+            try commands.ask(question, by: user, model: name, isHosted: isHosted, in: store)
+        }.value
+        guard asked.isNew else {
+            guard let first = asked.runs.first else { return [] }
+            let ids = Set(asked.runs.map(\.id))
+            return try await store.read { store in
+                try commands.runs(of: first.thread, in: store).filter { ids.contains($0.id) }
             }
-            for run in asked.runs { begin(run, by: model) }
-            return asked.runs
-        } catch {
-            leave(user, count)
-            throw error
         }
+        isBegun = true
+        for run in asked.runs { begin(run, by: model) }
+        return asked.runs
     }
 
     /// What happens to a run from now on, until the session of who reads it ends; nil if nothing does any more.
@@ -252,25 +251,13 @@ package final class AssistantService: Service {
     // MARK: Work
 
     private func enter(_ user: UserID, _ count: Int) throws {
-        try state.withLock { state in
-            let own = state.openOfUser[user] ?? 0
-            guard own + count <= limits.openOfUser else {
-                throw Problem(
-                    .rateLimited, "At most \(limits.openOfUser) questions of a user are open: wait for their answers.",
-                    retryAfter: 5_000)
-            }
-            let all = state.openOfUser.values.reduce(0, +)
-            guard all + count <= limits.open else {
-                throw Problem(.rateLimited, "Too many questions are open: try again.", retryAfter: 10_000)
-            }
-            state.openOfUser[user] = own + count
-        }
-    }
-
-    private func leave(_ user: UserID, _ count: Int) {
-        state.withLock { state in
-            let own = (state.openOfUser[user] ?? 0) - count
-            state.openOfUser[user] = own > 0 ? own : nil
+        switch questions.enter(user, count: count) {
+        case .ofKey:
+            throw Problem(
+                .rateLimited, "At most \(limits.openOfUser) questions of a user are open: wait for their answers.",
+                retryAfter: 5_000)
+        case .all: throw Problem(.rateLimited, "Too many questions are open: try again.", retryAfter: 10_000)
+        case nil: break
         }
     }
 
@@ -281,7 +268,7 @@ package final class AssistantService: Service {
         let task = Task { [self] in
             await work(on: live, by: model)
             state.withLock { $0.open[run.id] = nil }
-            leave(run.user, 1)
+            questions.leave(run.user)
         }
         let isCancelled = state.withLock { state in
             state.open[run.id]?.task = task

@@ -30,7 +30,7 @@ package final class MessageSearchService: Sendable {
     private let slowLimiter = ConcurrencyLimiter(
         maxConcurrent: concurrent - 1, maxWaiting: waiting, busyWith: "searches")
     private let queue = KeyedSerialQueue<UserID>()
-    private let searching = Mutex<[UserID: Int]>([:])
+    private let searching = OpenCounter<UserID>(maxOfKey: maxPerUser)
     /// When those who have searched may search again.
     private let resting = Mutex<[UserID: ContinuousClock.Instant]>([:])
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -54,8 +54,8 @@ package final class MessageSearchService: Sendable {
         _ request: SearchRequest, by user: UserID,
         show: @escaping @Sendable (SearchPage, StoreTransaction) throws -> Shown
     ) async throws -> Shown {
-        guard enter(user) else { throw Self.tooMany }
-        defer { leave(user) }
+        guard searching.enter(user) == nil else { throw Self.tooMany }
+        defer { searching.leave(user) }
         return try await queue.run(user) {
             try await pause(user)
             return try await withSlot(user) { [self, store, commands, limits] in
@@ -76,8 +76,8 @@ package final class MessageSearchService: Sendable {
         guard let meaning else {
             throw Problem(.providerNotConfigured, "This server finds messages by their words alone.")
         }
-        guard enter(user) else { throw Self.tooMany }
-        defer { leave(user) }
+        guard searching.enter(user) == nil else { throw Self.tooMany }
+        defer { searching.leave(user) }
         return try await queue.run(user) {
             try await pause(user)
             return try await withSlot(user) { [self] in
@@ -117,21 +117,5 @@ package final class MessageSearchService: Sendable {
     }
 
     /// How many searches of a user run or wait.
-    func count(of user: UserID) -> Int { searching.withLock { $0[user] ?? 0 } }
-
-    private func enter(_ user: UserID) -> Bool {
-        searching.withLock { searching in
-            let count = searching[user] ?? 0
-            guard count < Self.maxPerUser else { return false }
-            searching[user] = count + 1
-            return true
-        }
-    }
-
-    private func leave(_ user: UserID) {
-        searching.withLock { searching in
-            let count = searching[user] ?? 1
-            searching[user] = count > 1 ? count - 1 : nil
-        }
-    }
+    func count(of user: UserID) -> Int { searching.count(of: user) }
 }
