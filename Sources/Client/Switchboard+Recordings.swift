@@ -8,6 +8,7 @@ extension Switchboard {
         var recording: RecordingID
         var language: String
         var from: Int
+        var before: Int?
     }
 
     private struct TranscriptResponse: Decodable { var transcript: RecordingTranscript }
@@ -61,14 +62,15 @@ extension Switchboard {
     /// - Parameters:
     ///   - language: a BCP 47 tag.
     ///   - first: the index of the first segment.
+    ///   - limit: the index of the first one that is not wanted, such as one that was translated before; nil for all.
     /// - Throws: ``Problem`` with the kind `conflict` while the transcript is pending, or `provider_not_configured` if the
     ///   server translates nothing.
     public func translations(
-        of recording: RecordingID, into language: String, from first: Int = 0
+        of recording: RecordingID, into language: String, from first: Int = 0, before limit: Int? = nil
     ) async throws -> TranscriptTranslations {
         try await realtime.request(
             "recordings.translateTranscript",
-            TranslationRequest(recording: recording, language: language, from: first))
+            TranslationRequest(recording: recording, language: language, from: first, before: limit))
     }
 
     /// A complete transcript as a file with the speakers' names.

@@ -275,7 +275,8 @@ def test_what_failed_is_tried_again_alone(stage, translator, pictures):
     translator.script = fails_in_the_middle
     ann.click(of(number))
     failed = "The translator did not respond."
-    made = [*map(spanish, SAID[:20]), *[failed] * 20, *map(spanish, SAID[40:])]
+    # It is said once.
+    made = [*map(spanish, SAID[:20]), failed, *[None] * 19, *map(spanish, SAID[40:])]
     has_lines(ann, number, SAID, made)
     ann.find(of(number, RETRY))
     pictures(ann.browser, "recording-transcript-partly-translated")
@@ -402,7 +403,7 @@ def test_what_may_be_translated_is_used_up(stage, translator, pictures):
     translator.received.clear()
     open_recordings(ben)
     ben.click(of(number))
-    has_lines(ben, number, SAID, ["What may be translated today is used up."] * 60)
+    has_lines(ben, number, SAID, ["What may be translated today is used up.", *[None] * 59])
     has_ended(ben, number)
     pictures(ben.browser, "recording-transcript-used-up")
     # It may be tried again, which brings the same now.

@@ -114,13 +114,22 @@ def is_read_in_another_language(
     asked = len(translator.received)
     assert translations(language="es", **{"from": len(segments) - 1})["translations"] == rows[-1:]
     assert len(translator.received) == asked + 1
+    # What is there already need not be asked for, nor paid for.
+    translator.received.clear()
+    some = translations(language="es", **{"from": 1, "before": 2})
+    assert some["translations"] == rows[1:2] and "next" not in some
+    given = [text for prompt in translator.prompts for text in prompt["texts"].values()]
+    assert given == [segments[1]["text"]]
+    assert translations(language="es", before=1_000)["translations"] == rows
+    asked = len(translator.received) - 1
     assert translations(language="es", **{"from": len(segments)})["translations"] == []
     # What is in that language is given to nobody.
     reasons = {row["reason"] for row in translations(language="en-GB")["translations"]}
     assert reasons == {"same_language"} and len(translator.received) == asked + 1
     for body, field in (
         ({"language": "no tag"}, "language"), ({}, "language"), ({"language": "es", "from": -1}, "from"),
-        ({"language": "es", "from": len(segments) + 1}, "from"),
+        ({"language": "es", "from": len(segments) + 1}, "from"), ({"language": "es", "before": 0}, "before"),
+        ({"language": "es", "from": 1, "before": 1}, "before"),
     ):  # fmt: skip
         refused = user.post(path, body)
         assert (refused.status_code, refused.json()["field"]) == (400, field), refused.text

@@ -31,4 +31,11 @@ import Testing
         #expect(pages([1_500, 2_500, 1, 3_999, 2]) == [0..<2, 2..<4, 4..<5])
         #expect(pages([20_000, 20_000]) == [0..<1, 1..<2])
     }
+
+    @Test("they end before what is not wanted") func before() {
+        let segments = segments(Array(repeating: 10, count: 45))
+        #expect(TranscriptTranslator.page(of: segments, from: 3, before: 4) == 3..<4)
+        #expect(TranscriptTranslator.page(of: segments, from: 3, before: 40) == 3..<23)
+        #expect(TranscriptTranslator.page(of: segments, from: 40, before: 400) == 40..<45)
+    }
 }

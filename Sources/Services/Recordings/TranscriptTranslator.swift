@@ -3,7 +3,6 @@ package import Languages
 package import Messaging
 package import Model
 package import Storage
-import Synchronization
 
 /// Translates what was said in recordings, for who asks. Nothing of it is stored: it goes with nobody's account and with no
 /// recording, and is made again for who asks again, at their cost.
@@ -32,7 +31,7 @@ package struct TranscriptTranslator: Sendable {
 
     package struct Page: Hashable, Sendable {
         package var segments: [Segment]
-        /// The first segment that is not in it; nil after the last.
+        /// The first wanted segment that is not in it; nil after the last.
         package var next: Int?
     }
 
@@ -42,42 +41,17 @@ package struct TranscriptTranslator: Sendable {
     static let charactersAtOnce = 4_000
     /// Of a page, from the request on: clients wait a little longer.
     private static let timeout = Duration.seconds(25)
-    /// Pages that are asked for at a time, of all users and of one; of one user one is worked on.
-    private static let open = (all: 32, ofUser: 2)
+
+    private static let busy = Problem(
+        .unavailable, "Too much is being translated: try again.", retryAfter: 5_000)
 
     private let store: Store
     private let calls: CallCommands
     private let commands: ConversationCommands
     private let translator: TextTranslator
     private let turns = KeyedLimiter<UserID>(maxRunning: 8, maxOfKey: 1)
-    private let asking = Asking()
-
-    /// How many pages users wait for.
-    private final class Asking: Sendable {
-        private let counts = Mutex<[UserID: Int]>([:])
-
-        func enter(_ user: UserID) throws {
-            try counts.withLock { counts in
-                guard counts[user] ?? 0 < TranscriptTranslator.open.ofUser else {
-                    throw Problem(
-                        .rateLimited,
-                        "At most \(TranscriptTranslator.open.ofUser) pages of transcripts are translated for a user at a time.",
-                        retryAfter: 5_000)
-                }
-                guard counts.values.reduce(0, +) < TranscriptTranslator.open.all else {
-                    throw Problem(.unavailable, "Too much is being translated: try again.", retryAfter: 5_000)
-                }
-                counts[user, default: 0] += 1
-            }
-        }
-
-        func leave(_ user: UserID) {
-            counts.withLock { counts in
-                let left = (counts[user] ?? 1) - 1
-                counts[user] = left > 0 ? left : nil
-            }
-        }
-    }
+    /// Pages that are asked for; of one user one is worked on.
+    private let asked = OpenCounter<UserID>(maxOpen: 32, maxOfKey: 2)
 
     package init(store: Store, calls: CallCommands, commands: ConversationCommands, translator: TextTranslator) {
         self.store = store
@@ -86,31 +60,42 @@ package struct TranscriptTranslator: Sendable {
         self.translator = translator
     }
 
-    /// - Parameter first: index of the first segment in the transcript.
+    /// - Parameters:
+    ///   - first: index of the first segment in the transcript.
+    ///   - limit: index of the first segment that is not wanted, such as one whose translation is there already.
     /// - Throws: `not_found` without a transcript; `conflict` while it is pending, since segments may still come between
-    ///   others; `invalid_request` of `from`; `provider_not_configured`; `rate_limited` and `unavailable` if too much is
+    ///   others; `invalid_request` of `from` and `before`; `provider_not_configured`; `rate_limited` and `unavailable` if too much is
     ///   asked for.
     package func translations(
-        of id: RecordingID, from first: Int, into language: LanguageTag, by principal: Principal
+        of id: RecordingID, from first: Int, before limit: Int = .max, into language: LanguageTag,
+        by principal: Principal
     ) async throws -> Page {
+        guard limit > first else {
+            throw Problem.invalid("before", "before must be greater than from, which is \(first).")
+        }
         let end = ContinuousClock.now + Self.timeout
         // Who may not have it does not learn what the server has, and does not wait.
-        _ = try await read(id, from: first, into: language, by: principal)
+        _ = try await read(id, first, limit, into: language, by: principal)
         guard !translator.engines.isEmpty else {
             throw Problem(.providerNotConfigured, "This server translates nothing.")
         }
-        try asking.enter(principal.user)
-        defer { asking.leave(principal.user) }
+        switch asked.enter(principal.user) {
+        case .ofKey:
+            throw Problem(
+                .rateLimited, "At most \(asked.maxOfKey) pages of transcripts are translated for a user at a time.",
+                retryAfter: 5_000)
+        case .all: throw Self.busy
+        case nil: break
+        }
+        defer { asked.leave(principal.user) }
         return try await turns.run(principal.user) {
-            guard end > .now else {
-                throw Problem(.unavailable, "Too much is being translated: try again.", retryAfter: 5_000)
-            }
+            guard end > .now else { throw Self.busy }
             // Whatever has changed meanwhile.
-            let (speeches, next) = try await read(id, from: first, into: language, by: principal)
+            let (speeches, next) = try await read(id, first, limit, into: language, by: principal)
             let segments = try await translations(
                 of: speeches, into: language, until: end, paidBy: principal.user
             ) {
-                try await read(id, from: first, into: language, by: principal).speeches
+                try await read(id, first, limit, into: language, by: principal).speeches
             }
             return Page(segments: segments, next: next)
         }
@@ -118,7 +103,7 @@ package struct TranscriptTranslator: Sendable {
 
     /// - Returns: the speeches of a page, and the segment after it.
     private func read(
-        _ id: RecordingID, from first: Int, into language: LanguageTag, by principal: Principal
+        _ id: RecordingID, _ first: Int, _ limit: Int, into language: LanguageTag, by principal: Principal
     ) async throws -> (speeches: [Speech], next: Int?) {
         let (calls, commands) = (calls, commands)
         return try await store.read { store in
@@ -130,7 +115,7 @@ package struct TranscriptTranslator: Sendable {
                 throw Problem.invalid("from", "from must be a number from 0 to \(transcript.segments.count).")
             }
             guard try store.isActive(principal.user) else { throw Problem.notFound("recording") }
-            let page = Self.page(of: transcript.segments, from: first)
+            let page = Self.page(of: transcript.segments, from: first, before: limit)
             let conversation = try store.recording(id).flatMap { try store.call($0.call)?.conversation }
             let speeches = try page.map { index in
                 let segment = transcript.segments[index]
@@ -140,14 +125,16 @@ package struct TranscriptTranslator: Sendable {
                     text: try commands.speech(
                         segment.text, in: spoken, by: segment.user, during: conversation, into: language, store: store))
             }
-            return (speeches, page.upperBound < transcript.segments.count ? page.upperBound : nil)
+            return (speeches, page.upperBound < min(limit, transcript.segments.count) ? page.upperBound : nil)
         }
     }
 
     /// Never empty unless nothing is left.
-    static func page(of segments: [RecordingTranscript.Segment], from first: Int) -> Range<Int> {
+    static func page(
+        of segments: [RecordingTranscript.Segment], from first: Int, before limit: Int = .max
+    ) -> Range<Int> {
         var (end, characters) = (first, 0)
-        while end < segments.count, end - first < segmentsAtOnce {
+        while end < min(limit, segments.count), end - first < segmentsAtOnce {
             characters += segments[end].text.unicodeScalars.count
             guard end == first || characters <= charactersAtOnce else { break }
             end += 1
@@ -214,7 +201,8 @@ package struct TranscriptTranslator: Sendable {
     ) async throws -> [SpeechTranslation] {
         let results = try await translator.translate(
             speeches.map { TranslatableText($0.text.text, terms: $0.text.terms) }, from: source,
-            into: speeches[0].text.target, by: engine, paidBy: payer, purpose: "transcripts", timeout: end - .now,
+            into: speeches[0].text.target, by: engine, paidBy: payer, purpose: "transcript_translation",
+            timeout: end - .now,
             until: end)
         guard let results else { return speeches.map { _ in .unavailable(.budgetExhausted) } }
         return results.map { SpeechTranslation($0, by: engine) }

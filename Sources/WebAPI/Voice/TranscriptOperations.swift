@@ -27,6 +27,7 @@ package enum TranscriptOperations {
     private struct TranslationBody: Decodable {
         var language: String
         var from: Int?
+        var before: Int?
     }
 
     package static func translate(_ translator: TranscriptTranslator) -> Operation {
@@ -44,6 +45,10 @@ package enum TranscriptOperations {
                     "from", .integer(0...Int64(Int32.max)),
                     "The index of the first segment in the transcript, such as `next` of what came before; absent for 0."
                 ),
+                .optional(
+                    "before", .integer(1...Int64(Int32.max)),
+                    "The index of the first segment that is not wanted, such as one that is there already; absent for all."
+                ),
             ]),
             responses: [.ok(.named("TranscriptTranslations"))],
             problems: [.notFound, .conflict, .providerNotConfigured], limit: .translations
@@ -55,7 +60,7 @@ package enum TranscriptOperations {
                 throw Problem.invalid("language", "This is not the tag of a language, such as en or pt-BR.")
             }
             let page = try await translator.translations(
-                of: id, from: body.from ?? 0, into: language, by: principal)
+                of: id, from: body.from ?? 0, before: body.before ?? .max, into: language, by: principal)
             var writer = JSONWriter(capacity: 4096)
             writer.object { writer in
                 writer.member("language", language.string)
@@ -73,7 +78,7 @@ package enum TranscriptOperations {
             .object([
                 .required("language", .text(), "Into which it is translated."),
                 .required("translations", .list(.named("SegmentTranslation")), "In the order of the segments."),
-                .optional("next", .integer(), "The index of the next segment; absent after the last."),
+                .optional("next", .integer(), "The index of the next segment; absent after the last that is wanted."),
             ])
         ),
         (

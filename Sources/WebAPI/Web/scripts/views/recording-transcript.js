@@ -42,19 +42,21 @@ export function recordingTranscript(recording, { name, listen }) {
         return control;
     };
 
-    const line = (segment, language) => {
+    const line = (segment, index, language) => {
         const track = recording.tracks[segment.track];
         const row = isTranslated && translations.get(keyOf(segment));
+        const before = index > 0 ? translations.get(keyOf(shown.segments[index - 1])) : undefined;
         return h("li", {}, h("button", { type: "button", class: "line", disabled: !track?.audio, data: { user: segment.user, start: segment.start },
             title: t("transcript.listen"), onclick: () => listen(segment.track, (segment.start - track.offsetMs) / 1000) },
         h("span", { class: "at" }, clockText(segment.start)),
         h("span", {}, t.rich(segment.source === "screen" ? "transcript.screenLine" : "transcript.line", { name: h("b", {}, name(segment.user)),
-            text: h("span", { class: "words", lang: language, dir: "auto" }, segment.text) }))), row && translationOf(row));
+            text: h("span", { class: "words", lang: language, dir: "auto" }, segment.text) }))), row && translationOf(row, before));
     };
 
-    const translationOf = (row) => {
+    /** A reason stands once under lines of which it is the same. */
+    const translationOf = (row, before) => {
         if (row.status === "done") return h("p", { class: "line-translation", lang: row.language, dir: "auto" }, row.text);
-        return !["same_language", "no_text"].includes(row.reason) && h("p", { class: "line-translation hint" }, reasonText(row));
+        return !["same_language", "no_text", before?.reason].includes(row.reason) && h("p", { class: "line-translation hint" }, reasonText(row));
     };
 
     /** By what they are made: a line for each engine and language. */
@@ -63,17 +65,17 @@ export function recordingTranscript(recording, { name, listen }) {
         return [...new Set(rows.filter((row) => row?.status === "done").map((row) => originText({ language: row.from && { code: row.from } }, row)))];
     };
 
-    /** The first segment from there on that has to be asked for. */
-    const nextOpen = (first, into) => {
-        const found = shown.segments.findIndex((one, index) => index >= first && !isSettled(translations.get(keyOf(one)), into));
+    /** The first segment from there on that has to be asked for, or that has not. */
+    const nextOpen = (first, into, isOpen = true) => {
+        const found = shown.segments.findIndex((one, index) => index >= first && isSettled(translations.get(keyOf(one)), into) !== isOpen);
         return found < 0 ? undefined : found;
     };
 
     /** Where the server asks to wait, it waits, as long as somebody wants it. */
-    const pageOf = async (into, from) => {
+    const pageOf = async (into, from, before) => {
         for (;;) {
             try {
-                return await requestOnce("recordings.translateTranscript", { recording: recording.id, language: into, from }, TIMEOUT);
+                return await requestOnce("recordings.translateTranscript", { recording: recording.id, language: into, from, before }, TIMEOUT);
             } catch (error) {
                 if (!["rate_limited", "unavailable"].includes(error.type) || !error.retryAfter) throw error;
                 await new Promise((resolve) => setTimeout(resolve, error.retryAfter));
@@ -89,7 +91,8 @@ export function recordingTranscript(recording, { name, listen }) {
         try {
             let from = nextOpen(0, into);
             while (from !== undefined && isTranslated) {
-                const page = await pageOf(into, from);
+                const before = nextOpen(from, into, false);
+                const page = await pageOf(into, from, before);
                 if (isClosed) return;
                 for (const row of page.translations) {
                     const segment = shown.segments[row.segment];
@@ -98,7 +101,8 @@ export function recordingTranscript(recording, { name, listen }) {
                     translations.set(keyOf(segment), { ...row, language: page.language });
                 }
                 show(shown);
-                from = page.next === undefined ? undefined : nextOpen(page.next, into);
+                const next = page.next ?? before;
+                from = next === undefined ? undefined : nextOpen(next, into);
             }
             const rows = shown.segments.map((one) => translations.get(keyOf(one)));
             if (rows.every((row) => row?.reason === "same_language")) {
@@ -144,7 +148,7 @@ export function recordingTranscript(recording, { name, listen }) {
         redraw(node, [
             message && h("p", { class: "hint", role: "status" }, message),
             status === "failed" && failure?.mayRetry && transcribeButton(t("common.tryAgain")),
-            segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one) => line(one, languages.get(one.track)))),
+            segments.length > 0 && h("ol", { class: "lines", "aria-label": t("transcript.title") }, segments.map((one, index) => line(one, index, languages.get(one.track)))),
             isTranslated && isTranslating && h("p", { class: "hint", role: "status" }, t("translation.waiting")),
             canTranslate && origins().map((text) => h("p", { class: "hint" }, text)),
             canTranslate && h("div", { class: "files" }, translateButton(into)),
