@@ -120,7 +120,7 @@ package final class CaptionTranslator: Service {
         for payer in Set(waiting.audience.values).prefix(Self.maxPayers) {
             let results = try await translator.translate(
                 [TranslatableText(speech.text, terms: speech.terms)], from: source, into: speech.target, by: engine,
-                paidBy: payer, purpose: "captions", timeout: Self.timeout)
+                paidBy: payer, purpose: "caption_translation", timeout: Self.timeout)
             guard let result = results?.first else { continue }
             return translation(SpeechTranslation(result, by: engine))
         }
