@@ -32,39 +32,44 @@ package struct ExtractiveSummary: Sendable {
 
     /// - Parameter sources: as their reader sees them, in the order of their numbers.
     package func items(of sources: [Source]) -> [MessageSummary.Item] {
-        var items: [MessageSummary.Item] = []
+        var (decisions, actions, questions): ([Source], [(source: Source, intent: MessageIntent)], [Source]) = (
+            [], [], []
+        )
         var rest: [Source] = []
+        let replies = Dictionary(grouping: sources.filter { $0.message.replyTo != nil }, by: \.message.replyTo)
         for (index, source) in sources.enumerated() {
-            switch classifier.intent(of: source.vector) {
-            case .request, .promise:
-                items.append(item(.action, source, owner: owner(of: source), due: due(of: source)))
-            case .urgent: items.append(item(.action, source, owner: nil, due: due(of: source)))
-            case .decision: items.append(item(.decision, source, owner: nil))
-            case .question, .talk, nil:
-                if source.message.isQuestion, !isAnswered(source, by: sources[(index + 1)...]) {
-                    items.append(item(.question, source, owner: nil))
+            let intent = classifier.intent(of: source.vector)
+            switch intent {
+            case .request?, .promise?, .urgent?: actions.append((source, intent ?? .request))
+            case .decision?: decisions.append(source)
+            case .question?, .talk?, nil:
+                let next = index + 1 < sources.count ? sources[index + 1] : nil
+                if source.message.isQuestion, !isAnswered(source, by: replies[source.message.number] ?? [], or: next) {
+                    questions.append(source)
                 } else {
                     rest.append(source)
                 }
             }
         }
-        var kept: [MessageSummary.Item] = []
-        for kind in [MessageSummary.Item.Kind.decision, .action, .question] {
-            // The newest count.
-            kept += items.filter { $0.kind == kind }.suffix(Self.mostItems)
-        }
-        return points(of: rest, beside: sources) + kept
+        // The newest count. Only of these is looked up by whom and when: that takes longer than all the rest.
+        return points(of: rest, beside: sources)
+            + decisions.suffix(Self.mostItems).map { item(.decision, $0, owner: nil) }
+            + actions.suffix(Self.mostItems).map { source, intent in
+                item(.action, source, owner: owner(of: source, intent), due: due(of: source))
+            }
+            + questions.suffix(Self.mostItems).map { item(.question, $0, owner: nil) }
     }
 
-    /// A reply, or what the next one who writes says.
-    private func isAnswered(_ question: Source, by later: ArraySlice<Source>) -> Bool {
-        later.contains { $0.message.replyTo == question.message.number && $0.message.author != question.message.author }
-            || (later.first.map { $0.message.author != question.message.author } ?? false)
+    /// By a reply, or by the next one who writes.
+    private func isAnswered(_ question: Source, by replies: [Source], or next: Source?) -> Bool {
+        let author = question.message.author
+        return replies.contains { $0.message.author != author } || next.map { $0.message.author != author } ?? false
     }
 
     /// Who promises, or the only one who is asked by name.
-    private func owner(of source: Source) -> UserID? {
-        if classifier.intent(of: source.vector) == .promise { return source.message.author }
+    private func owner(of source: Source, _ intent: MessageIntent) -> UserID? {
+        if intent == .promise { return source.message.author }
+        guard intent == .request else { return nil }
         let named = Set(source.message.ranges.filter { $0.kind == .mention }.map(\.user))
         guard named.count == 1, let one = named.first else { return nil }
         return one
