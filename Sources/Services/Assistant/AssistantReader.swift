@@ -93,7 +93,7 @@ struct AssistantReader: Sendable {
     /// Those that may be looked at.
     private func conversations() async throws -> [NamedConversation] {
         let (commands, run, isForAll) = (commands, run, isForAll)
-        return try await store.read { store in
+        return try await store.longRead { store in
             var found: [MemberConversation]
             if let id = run.scope.conversation {
                 found = [
@@ -150,7 +150,7 @@ struct AssistantReader: Sendable {
     /// Reads messages, those alone that may be shown.
     private func read(_ wanted: [(ConversationID, ReadMessages)]) async throws -> [Read] {
         let (commands, run, isForAll) = (commands, run, isForAll)
-        return try await store.read { store in
+        return try await store.longRead { store in
             try wanted.compactMap { id, numbers in
                 guard run.scope.conversation.map({ $0 == id }) ?? true,
                     let found = try? commands.readableConversation(
@@ -404,7 +404,7 @@ struct AssistantReader: Sendable {
         let named = try await conversations()
         let wanted = arguments.text("name").map { NormalizedText.normalized($0).lowercased() }
         let user = user
-        let people = try await store.read { store in
+        let people = try await store.longRead { store in
             var shared: [UserID: [ConversationID]] = [:]
             var order: [UserID] = []
             // Who has left has no list of the members any more: they may be others by now.

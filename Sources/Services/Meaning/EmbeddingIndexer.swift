@@ -214,7 +214,7 @@ extension EmbeddingIndexer {
     /// The next batch; what is left waits for its turn.
     private func embed(_ id: ConversationID, _ model: VectorModel) async throws {
         let commands = commands
-        guard let batch = try await store.read({ try commands.embeddingBatch(of: id, by: model, in: $0) }) else {
+        guard let batch = try await store.longRead({ try commands.embeddingBatch(of: id, by: model, in: $0) }) else {
             return
         }
         let vectors = try await vectors(of: batch)

@@ -73,7 +73,7 @@ package final class MeaningSearcher: Sendable {
             withoutMeaning = problem.kind
         }
         let ((found, coverage), reason) = (proposed, withoutMeaning)
-        return try await store.read { store in
+        return try await store.longRead { store in
             let page = try commands.searchByMeaning(
                 request, found, withWords: mode == .both, limits: limits, by: user, in: store)
             let response = MeaningResponse(page: page, coverage: coverage, withoutMeaning: reason)
@@ -86,7 +86,7 @@ package final class MeaningSearcher: Sendable {
         for query: SearchQuery, _ filters: SearchFilters, by user: UserID
     ) async throws -> ([MeaningCandidate], coverage: Double) {
         let (commands, name, isHosted) = (commands, engine.model, engine.isHosted)
-        let (model, scopes) = try await store.read { store in
+        let (model, scopes) = try await store.longRead { store in
             // What is searched for leaves the server only if its user allows that.
             guard try commands.level(of: user, in: store).allowsEmbedding(byHosted: isHosted) || !isHosted else {
                 throw Problem(

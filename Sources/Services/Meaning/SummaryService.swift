@@ -18,6 +18,7 @@ package final class SummaryService: Sendable {
     private let written: WrittenSummaries?
     private let limiter = ConcurrencyLimiter(
         maxConcurrent: concurrent, maxWaiting: waiting, busyWith: "summaries")
+    private let turns: KeyedSerialQueue<UserID>
 
     /// - Parameters:
     ///   - intents: nil without a provider of embeddings, as `calls`.
@@ -30,7 +31,11 @@ package final class SummaryService: Sendable {
         model = intents?.engine.model ?? ""
         self.intents = intents
         self.calls = calls
-        written = models.model.map { WrittenSummaries(store: store, commands: commands, models: models, model: $0) }
+        let turns = KeyedSerialQueue<UserID>()
+        self.turns = turns
+        written = models.model.map {
+            WrittenSummaries(store: store, commands: commands, models: models, model: $0, turns: turns)
+        }
     }
 
     /// A summary of messages that the user sees: by the language model, and by what the messages say themselves where there
@@ -58,35 +63,30 @@ package final class SummaryService: Sendable {
     private func extracted(
         of id: ConversationID, _ scope: SummaryScope, by user: UserID, reason: MessageSummary.Reason?
     ) async throws -> MessageSummary {
+        if let call = scope.call { return try await extracted(ofCall: call, in: id, by: user, reason) }
         let (commands, name) = (commands, model)
-        return try await limiter.withSlot { [store, intents, calls] in
-            if let call = scope.call {
-                return try await Self.extracted(
-                    ofCall: call, in: id, by: user, reason, store, commands, intents, calls)
-            }
-            // Who may not see the messages does not learn what the server has.
-            let found = try await store.read { store in
-                let model = try store.vectorModel(ifNamed: name) ?? VectorModel(key: -1, name: name)
-                return try commands.summarySources(of: id, scope, by: user, model, in: store)
-            }
-            guard let intents else { throw Self.isNotConfigured }
-            let items = ExtractiveSummary(try await intents.classifier()).items(of: found.sources)
-            return MessageSummary(
-                kind: .extractive, reason: reason, engine: name, range: found.range, count: found.count, items: items)
+        // Who may not see the messages does not learn what the server has.
+        let found = try await read(for: user) { store in
+            let model = try store.vectorModel(ifNamed: name) ?? VectorModel(key: -1, name: name)
+            return try commands.summarySources(of: id, scope, by: user, model, in: store)
         }
+        guard let intents else { throw Self.isNotConfigured }
+        let items = try await items(of: found.sources, for: user, by: intents)
+        return MessageSummary(
+            kind: .extractive, reason: reason, engine: name, range: found.range, count: found.count, items: items)
     }
 
     /// What was said has no vectors: they are made for who asks.
-    private static func extracted(
-        ofCall call: CallID, in id: ConversationID, by user: UserID, _ reason: MessageSummary.Reason?, _ store: Store,
-        _ commands: ConversationCommands, _ intents: IntentSource?, _ calls: EmbeddingCalls?
+    private func extracted(
+        ofCall call: CallID, in id: ConversationID, by user: UserID, _ reason: MessageSummary.Reason?
     ) async throws -> MessageSummary {
-        let (speech, messages) = try await store.read { store in
+        let commands = commands
+        let (speech, messages) = try await read(for: user) { store in
             let speech = try CallSpeech(of: call, in: id, by: user, store)
             let summarised = try speech.summarised(in: id, by: user, commands, store)
             return (speech, (all: summarised.messages.count, allowed: try commands.embeddable(summarised, in: store)))
         }
-        guard let intents, let calls else { throw isNotConfigured }
+        guard let intents, let calls else { throw Self.isNotConfigured }
         var vectors: [Int64: EmbeddingVector] = [:]
         let spoken = messages.allowed.suffix(CallSpeech.maxEmbedded)
         for (_, own) in Dictionary(grouping: spoken, by: \.author) {
@@ -99,7 +99,7 @@ package final class SummaryService: Sendable {
         let sources = spoken.compactMap { message in
             vectors[message.number].map { ExtractiveSummary.Source(message: message, vector: $0) }
         }
-        let items = ExtractiveSummary(try await intents.classifier()).items(of: sources)
+        let items = try await items(of: sources, for: user, by: intents)
         return speech.shown(
             MessageSummary(
                 kind: .extractive, reason: reason, engine: intents.engine.model, range: nil, count: messages.all,
@@ -113,15 +113,28 @@ package final class SummaryService: Sendable {
     ) async throws -> Shown {
         guard let intents else { throw Self.isNotConfigured }
         let (commands, name) = (commands, model)
-        return try await limiter.withSlot { [store] in
-            let classifier = try await intents.classifier()
-            return try await store.read { store in
-                let model = try store.vectorModel(ifNamed: name) ?? VectorModel(key: -1, name: name)
-                let unread = try commands.unreadSources(of: user, model, shownToHostedModel: hosted, in: store)
-                let ranked = PriorityMessage.ranked(
-                    unread, for: user, classifier, limit: min(limit, Self.maxPriority))
-                return try show(ranked, store)
-            }
+        let classifier = try await intents.classifier()
+        return try await read(for: user) { store in
+            let model = try store.vectorModel(ifNamed: name) ?? VectorModel(key: -1, name: name)
+            let unread = try commands.unreadSources(of: user, model, shownToHostedModel: hosted, in: store)
+            let ranked = PriorityMessage.ranked(unread, for: user, classifier, limit: min(limit, Self.maxPriority))
+            return try show(ranked, store)
+        }
+    }
+
+    /// One read of a user after the other: who asks for many waits for themselves.
+    private func read<Value: Sendable>(
+        for user: UserID, _ job: @escaping @Sendable (StoreTransaction) throws -> Value
+    ) async throws -> Value {
+        try await turns.run(user) { [limiter, store] in try await limiter.withSlot { try await store.longRead(job) } }
+    }
+
+    private func items(
+        of sources: [ExtractiveSummary.Source], for user: UserID, by intents: IntentSource
+    ) async throws -> [MessageSummary.Item] {
+        let extractive = ExtractiveSummary(try await intents.classifier())
+        return try await turns.run(user) { [limiter] in
+            try await limiter.compute { extractive.items(of: sources) }
         }
     }
 

@@ -103,9 +103,12 @@ package actor VectorIndex {
             if conversations[id] == nil { try await begin(id, by: model, dimensions: dimensions) }
             // Without keeping what they belong to: a block that is held twice would be copied.
             guard let (counter, stamp) = conversations[id].map({ ($0.counter, $0.stamp) }) else { continue }
-            let read = try await store.read { store in
+            let vectors = { @Sendable (store: StoreTransaction) in
                 try store.vectors(in: id, by: model, madeAfter: counter, limit: Self.page)
             }
+            // What is new is little, and there are many conversations to look at.
+            let isKnown = conversations[id]?.block != nil
+            let read = try await isKnown ? store.read(vectors) : store.longRead(vectors)
             // Others follow at the same time: what was read twice is the same.
             guard conversations[id]?.stamp == stamp, var held = conversations.removeValue(forKey: id) else {
                 continue
@@ -128,7 +131,7 @@ package actor VectorIndex {
     /// Of one that is too large for the memory the newest vectors are held.
     private func begin(_ id: ConversationID, by model: VectorModel, dimensions: Int) async throws {
         let most = max(1, maxBytes / VectorBlock.byteCount(dimensions: dimensions))
-        let (counter, count) = try await store.read { store in
+        let (counter, count) = try await store.longRead { store in
             (
                 try store.vectorCounter(in: id, by: model, before: most),
                 try store.vectorCount(in: id, by: model, atMost: most)

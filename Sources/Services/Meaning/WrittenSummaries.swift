@@ -23,10 +23,16 @@ struct WrittenSummaries: Sendable {
     private let commands: ConversationCommands
     private let models: ModelCalls
     private let model: any LanguageModel
+    /// In which messages are read.
+    private let turns: KeyedSerialQueue<UserID>
     /// So that a model is asked once for all who wait.
     private let blocks = KeyedSerialQueue<Key>()
 
-    init(store: Store, commands: ConversationCommands, models: ModelCalls, model: any LanguageModel) {
+    init(
+        store: Store, commands: ConversationCommands, models: ModelCalls, model: any LanguageModel,
+        turns: KeyedSerialQueue<UserID>
+    ) {
+        self.turns = turns
         self.store = store
         self.commands = commands
         self.models = models
@@ -35,17 +41,19 @@ struct WrittenSummaries: Sendable {
 
     func summary(of id: ConversationID, _ scope: SummaryScope, by user: UserID) async throws -> Outcome {
         let (commands, name, isHosted) = (commands, model.name, model.isHosted)
-        let (work, speech) = try await store.read { store in
-            guard let call = scope.call else {
+        let (work, speech) = try await turns.run(user) { [store] in
+            try await store.longRead { store in
+                guard let call = scope.call else {
+                    let work = try commands.summaryWork(
+                        of: id, scope, by: user, isHosted: isHosted, engine: name, in: store)
+                    return (work, CallSpeech?.none)
+                }
+                let speech = try CallSpeech(of: call, in: id, by: user, store)
                 let work = try commands.summaryWork(
-                    of: id, scope, by: user, isHosted: isHosted, engine: name, in: store)
-                return (work, CallSpeech?.none)
+                    of: try speech.summarised(in: id, by: user, commands, store), by: user, isHosted: isHosted,
+                    engine: name, in: store)
+                return (work, speech)
             }
-            let speech = try CallSpeech(of: call, in: id, by: user, store)
-            let work = try commands.summaryWork(
-                of: try speech.summarised(in: id, by: user, commands, store), by: user, isHosted: isHosted,
-                engine: name, in: store)
-            return (work, speech)
         }
         var summary = MessageSummary(
             kind: .model, engine: name, range: work.range, count: work.count, items: [])
@@ -68,7 +76,7 @@ struct WrittenSummaries: Sendable {
         let versions = Dictionary(
             work.parts.flatMap(\.messages).map { ($0.number, $0.textVersion) }, uniquingKeysWith: { first, _ in first })
         let (commands, id, isHosted) = (commands, work.conversation, model.isHosted)
-        return try await store.read { store in
+        return try await store.longRead { store in
             var known: [Int64: Bool] = [:]
             return try items.filter { item in
                 try item.messages.allSatisfy { number in

@@ -21,7 +21,7 @@ package struct Exporter: Sendable {
     /// - Throws: `not_found` of a conversation or a user, if the member may not read it any more, too.
     package func page(of scope: ExportScope, after cursor: ExportCursor?) async throws -> ExportPage {
         let commands = commands
-        return try await store.read { store in
+        return try await store.longRead { store in
             let (records, next) = try ExportReader(store: store, commands: commands, scope: scope).page(after: cursor)
             return ExportPage(lines: records.map { $0.json(source: Self.source) }, next: next)
         }

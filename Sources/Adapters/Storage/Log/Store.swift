@@ -23,6 +23,7 @@ package final class Store: Sendable {
     private let publish: @Sendable ([Change]) -> Void
     private let publishUpdates: @Sendable ([ConversationUpdate]) -> Void
     private let clock: @Sendable () -> Timestamp
+    private let longReads: LongReads
     private let isConnected: @Sendable (EndpointID) -> Bool
     private let isListened: @Sendable (StreamName) -> Bool
     private let subscriptions = Mutex(WebhookSubscriptions())
@@ -56,6 +57,7 @@ package final class Store: Sendable {
         self.clock = clock
         self.isConnected = isConnected
         self.isListened = isListened
+        longReads = LongReads(maxRunning: database.readers / 2)
     }
 
     /// Adds an observer of commits that wrote events or deliveries, or changed webhooks. It is called on the writer's
@@ -170,6 +172,12 @@ package final class Store: Sendable {
         try await database.read { [self] sql in
             try job(StoreTransaction(sql, now: clock(), subscriptions: subscriptions.withLock { $0 }))
         }
+    }
+
+    /// The same for a job that reads more than a page, such as a search. Half of the connections are for these, so that the
+    /// others read at once. Not within another one.
+    package func longRead<T: Sendable>(_ job: @escaping @Sendable (StoreTransaction) throws -> T) async throws -> T {
+        try await longReads.run { try await read(job) }
     }
 
     /// Starts a new log, as after restoring a backup: every client that resumes gets a reset.

@@ -37,6 +37,9 @@ package protocol SQLDatabase: Sendable {
     /// Runs an item in a write transaction, together with the items of the same batch that wait next to it.
     func submit<Item: Sendable, Value: Sendable>(_ item: Item, to batch: SQLBatch<Item, Value>) async throws -> Value
 
+    /// How many reads run at a time; others wait.
+    var readers: Int { get }
+
     /// Runs `job` over one snapshot of what is committed.
     func read<T: Sendable>(_ job: @escaping @Sendable (any SQLTransaction) throws -> T) async throws -> T
 

@@ -10,6 +10,7 @@ internal import Synchronization
 package final class SQLiteDatabase: SQLDatabase {
     private let pool: DatabasePool
     private let writer: SQLiteWriter
+    package let readers: Int
     private let path: String
 
     /// Pages released at a time: a few megabytes, which block the writer for some milliseconds.
@@ -38,10 +39,11 @@ package final class SQLiteDatabase: SQLDatabase {
 
     /// Opens the file at `path`, or creates it. Throws an `SQLError` that names the file.
     package init(path: String, readers: Int = 4) throws {
+        self.readers = max(1, readers)
         var configuration = Configuration()
         configuration.label = "switchboard"
         configuration.busyMode = .timeout(Double(Self.busyMilliseconds) / 1000)
-        configuration.maximumReaderCount = max(1, readers)
+        configuration.maximumReaderCount = self.readers
         // The writer below opens and closes its transactions itself.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in

@@ -59,7 +59,7 @@ package final class MessageSearchService: Sendable {
         return try await queue.run(user) {
             try await pause(user)
             return try await withSlot(user) { [self, store, commands, limits] in
-                try await store.read { [self] transaction in
+                try await store.longRead { [self] transaction in
                     let start = now()
                     defer { rest(user, for: now() - start) }
                     return try show(commands.search(request, limits: limits, by: user, in: transaction), transaction)

@@ -259,7 +259,7 @@ package final class SearchIndexer: Service {
 
     /// Reads batches until there is enough for one transaction. The writer has to insert them, and no more.
     private func next(of conversations: [ConversationID]) async throws -> Step {
-        try await store.read { [indexer] store in
+        try await store.longRead { [indexer] store in
             var step = Step()
             var count = 0
             for id in conversations {
