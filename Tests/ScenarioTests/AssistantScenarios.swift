@@ -10,6 +10,7 @@ import Testing
 struct AssistantScenarios {
     private struct Fixture {
         let ann: Switchboard
+        let ben: Switchboard
         let conversation: ConversationID
         let model: ScriptedModel
         let server: RealServer
@@ -36,7 +37,7 @@ struct AssistantScenarios {
             let theirs = ben.messages(in: id)
             try await theirs.send("I bring the tent for the trip")
             _ = await state(of: theirs) { $0.messages.first?.delivery == .sent }
-            try await body(Fixture(ann: ann, conversation: id, model: model, server: server, proxy: proxy))
+            try await body(Fixture(ann: ann, ben: ben, conversation: id, model: model, server: server, proxy: proxy))
             model.release()
             for client in [ann, ben] { await client.close() }
             try await proxy.close()
@@ -134,6 +135,61 @@ struct AssistantScenarios {
             #expect(cuts == 2, "\(texts)")
             #expect(last?.status == .done && last?.text == "Ben brings the tent. Have fun 🙂!", "\(texts)")
         }
+    }
+
+    /// Another run of the app, without a connection, has what was read, and not what was withdrawn or erased meanwhile.
+    @Test func answersAreKeptOnTheDevice() async throws {
+        try await withFixture { fixture in
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("asked-\(UUID().uuidString)")
+                .path
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let app = try fixture.server.client { $0.store = .directory(folder) }
+            await app.use(try #require(await fixture.ann.tokens))
+            let first = try #require(await state(of: app.messages(in: fixture.conversation)) { $0.isCurrent })
+            let theirs = try #require(first.messages.first?.id)
+            let run = try await app.assistant.ask("Who brings the tent?").finished()
+            #expect(run.sentences.map(\.text) == ["Ben brings the tent.", "Have fun 🙂!"])
+            #expect(await app.assistant.storedThread(run.thread)?.runs == [run])
+            let other = try await app.assistant.ask("The tent, in another thread?").finished()
+            let third = try await app.assistant.ask("And whose tent is it?").finished()
+            let threads = try await app.assistant.threads().threads
+            #expect(threads.map(\.id) == [third.thread, other.thread, run.thread])
+            #expect(await app.assistant.storedThreads() == threads)
+            await app.close()
+
+            let offline = try reader(of: folder, at: "http://127.0.0.1:9")
+            await offline.use(try #require(await fixture.ann.tokens))
+            #expect(await offline.assistant.storedThreads() == threads)
+            #expect(await offline.assistant.storedThread(run.thread)?.runs == [run])
+            await offline.close()
+
+            // The app hears of the edit by the conversation's stream, and of threads that were erased elsewhere when it reads
+            // them, or the list.
+            let written = fixture.ben.messages(in: fixture.conversation)
+            try await written.edit(theirs, to: "Somebody else brings the tent")
+            for thread in [other.thread, third.thread] { try await fixture.ann.assistant.erase(thread: thread) }
+            let later = try reader(of: folder, at: fixture.server.address)
+            await later.use(try #require(await fixture.ann.tokens))
+            _ = await state(of: later.messages(in: fixture.conversation)) { state in
+                state.isCurrent && state.messages.first?.text == "Somebody else brings the tent"
+            }
+            let kept = try #require(await later.assistant.storedThread(run.thread)?.runs.first)
+            #expect(kept.sentences.map(\.isWithdrawn) == [true, true] && kept.text.isEmpty)
+            await #expect(throws: SwitchboardError.self) { try await later.assistant.thread(third.thread) }
+            #expect(await later.assistant.storedThreads().map(\.id) == [other.thread, run.thread])
+            #expect(try await later.assistant.threads().threads.map(\.id) == [run.thread])
+            #expect(await later.assistant.storedThreads().map(\.id) == [run.thread])
+            #expect(try await later.assistant.thread(run.thread).runs == [kept], "the server says the same")
+            try await later.assistant.erase(run: run.id)
+            #expect(await later.assistant.storedThreads().isEmpty)
+            await later.close()
+        }
+    }
+
+    private func reader(of folder: String, at address: String) throws -> Switchboard {
+        var options = SwitchboardOptions()
+        options.store = .directory(folder)
+        return try Switchboard(address, options: options)
     }
 
     @Test func repliesAreSuggested() async throws {

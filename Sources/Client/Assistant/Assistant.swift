@@ -2,7 +2,10 @@
 /// ``Switchboard/assistant``.
 ///
 /// The model looks messages up as the user, with tools that only read, and each sentence of an answer names the messages
-/// that it rests on. All of it needs a connection, and a server with a ``ServerDescription/languageModel``.
+/// that it rests on. It needs a connection, and a server with a ``ServerDescription/languageModel``.
+///
+/// What was read of threads and of answers that have ended is kept in the store of the user, for ``storedThreads()`` and
+/// ``storedThread(_:)``: at most 100 threads and 16 MiB, of which those that were used longest ago go first.
 public struct Assistant: Sendable {
     let realtime: RealtimeEndpoint
 
@@ -33,10 +36,15 @@ public struct Assistant: Sendable {
         _ question: String, in conversation: ConversationID? = nil, for audience: AssistantRun.Audience? = nil,
         continuing thread: AssistantThreadID? = nil
     ) async throws -> AssistantAnswer {
-        let result: RunMember = try await realtime.request(
-            "assistant.ask",
-            Asking(
-                question: question, thread: thread, conversation: await realtime.resolved(conversation), for: audience))
+        let owner = await realtime.storeOwner
+        let result: RunMember = try await removingGone(thread, of: owner) {
+            try await realtime.request(
+                "assistant.ask",
+                Asking(
+                    question: question, thread: thread, conversation: await realtime.resolved(conversation),
+                    for: audience))
+        }
+        await realtime.keep(result.run, for: owner)
         return answer(of: result.run)
     }
 
@@ -53,12 +61,15 @@ public struct Assistant: Sendable {
         _ questions: [String], in conversation: ConversationID? = nil, for audience: AssistantRun.Audience? = nil,
         continuing thread: AssistantThreadID? = nil
     ) async throws -> [AssistantAnswer] {
-        let result: RunsMember = try await realtime.request(
-            "assistant.batch",
-            Asking(
-                questions: questions, thread: thread, conversation: await realtime.resolved(conversation), for: audience
-            )
-        )
+        let owner = await realtime.storeOwner
+        let result: RunsMember = try await removingGone(thread, of: owner) {
+            try await realtime.request(
+                "assistant.batch",
+                Asking(
+                    questions: questions, thread: thread, conversation: await realtime.resolved(conversation),
+                    for: audience))
+        }
+        for run in result.runs { await realtime.keep(run, for: owner) }
         return result.runs.map { answer(of: $0) }
     }
 
@@ -71,36 +82,104 @@ public struct Assistant: Sendable {
     ///   - limit: How many at most, 1 to 100; nil is 50.
     ///   - cursor: ``AssistantThreadPage/nextCursor`` of the previous page.
     public func threads(limit: Int? = nil, after cursor: String? = nil) async throws -> AssistantThreadPage {
-        try await realtime.request("assistant.threads", Listing(limit: limit, cursor: cursor))
+        let before = await realtime.answersBefore()
+        let page: AssistantThreadPage = try await realtime.request(
+            "assistant.threads", Listing(limit: limit, cursor: cursor))
+        await realtime.keep(page, isFirst: cursor == nil, before)
+        return page
     }
 
     /// A thread with its questions and answers, the oldest first.
     public func thread(_ id: AssistantThreadID) async throws -> (thread: AssistantThread, runs: [AssistantRun]) {
-        let result: ThreadMember = try await realtime.request("assistant.thread", ["thread": id])
+        let before = await realtime.answersBefore(ofThread: id)
+        let result: ThreadMember = try await removingGone(id, of: before.owner) {
+            try await realtime.request("assistant.thread", ["thread": id])
+        }
+        await realtime.keep(result.thread, result.runs, before)
         return (result.thread, result.runs)
     }
 
     /// A question with its answer. Asking for it keeps it going for a quarter of a minute.
     public func run(_ id: AssistantRunID) async throws -> AssistantRun {
-        let result: RunMember = try await realtime.request("assistant.run", ["run": id])
-        return result.run
+        try await run("assistant.run", id)
     }
 
     /// Ends an answer that is being written. One that has ended stays as it is.
     @discardableResult
     public func cancel(_ id: AssistantRunID) async throws -> AssistantRun {
-        let result: RunMember = try await realtime.request("assistant.cancel", ["run": id])
+        try await run("assistant.cancel", id)
+    }
+
+    private func run(_ request: String, _ id: AssistantRunID) async throws -> AssistantRun {
+        let owner = await realtime.storeOwner
+        let result: RunMember = try await removingGone(id, of: owner) {
+            try await realtime.request(request, ["run": id])
+        }
+        await realtime.keep(result.run, for: owner)
         return result.run
     }
 
-    /// Erases a thread with all that was asked and answered in it, for ever.
+    /// Erases a thread with all that was asked and answered in it, for ever: on the server, then on this device.
     public func erase(thread id: AssistantThreadID) async throws {
-        let _: Nothing = try await realtime.request("assistant.eraseThread", ["thread": id])
+        let owner = await realtime.storeOwner
+        let _: Nothing = try await removingGone(id, of: owner) {
+            try await realtime.request("assistant.eraseThread", ["thread": id])
+        }
+        await realtime.removeThread(id, of: owner)
     }
 
-    /// Erases a question with its answer, for ever; a thread goes with its last one.
+    /// Erases a question with its answer, for ever: on the server, then on this device. A thread goes with its last one.
     public func erase(run id: AssistantRunID) async throws {
-        let _: Nothing = try await realtime.request("assistant.eraseRun", ["run": id])
+        let owner = await realtime.storeOwner
+        let _: Nothing = try await removingGone(id, of: owner) {
+            try await realtime.request("assistant.eraseRun", ["run": id])
+        }
+        await realtime.removeRun(id, of: owner)
+    }
+}
+
+// What is kept on this device.
+extension Assistant {
+    /// The threads that are kept on this device, those that were used last first: as they were read last, and those of
+    /// questions that were asked here since. It needs no connection, and opens none.
+    public func storedThreads() async -> [AssistantThread] { await realtime.storedThreads() }
+
+    /// What is kept of a thread on this device: its questions whose answers have ended, the oldest first, as they were read
+    /// last; those that were not read are missing. It needs no connection, and opens none.
+    ///
+    /// Sentences are ``AnswerSentence/isWithdrawn`` as soon as this device knows that a message that they rest on was
+    /// edited or deleted, has disappeared, or may be seen no more. Of other messages ``thread(_:)`` knows.
+    ///
+    /// - Returns: Nil if nothing is kept of the thread.
+    public func storedThread(
+        _ id: AssistantThreadID
+    ) async -> (thread: AssistantThread, runs: [AssistantRun])? {
+        await realtime.storedThread(id)
+    }
+
+    /// Removes a thread from the device if the server says that it is gone.
+    private func removingGone<Result>(
+        _ id: AssistantThreadID?, of owner: UserID?, _ read: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await read()
+        } catch SwitchboardError.refused(let problem) where problem.kind == .notFound {
+            // A question may name a conversation that is gone, too.
+            if let id, problem.field ?? "thread" == "thread" { await realtime.removeThread(id, of: owner) }
+            throw SwitchboardError.refused(problem)
+        }
+    }
+
+    /// Removes a run from the device if the server says that it is gone.
+    private func removingGone<Result>(
+        _ id: AssistantRunID, of owner: UserID?, _ read: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await read()
+        } catch SwitchboardError.refused(let problem) where problem.kind == .notFound {
+            await realtime.removeRun(id, of: owner)
+            throw SwitchboardError.refused(problem)
+        }
     }
 }
 

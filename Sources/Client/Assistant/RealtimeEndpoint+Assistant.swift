@@ -41,6 +41,7 @@ extension RealtimeEndpoint {
         case .run(let event): change(stream) { $0.apply(event) }
         case .closed(let error):
             guard let open = answers.removeValue(forKey: stream) else { return }
+            if error.problem?.kind == .notFound { removeRun(open.progress.state.run.id, of: messaging.owner) }
             open.updates.send(.failure(error))
             open.updates.finish()
         case .snapshot, .changes, .rows, .listening, .presence, .caption, .captionTranslation, .typing: break
@@ -57,6 +58,7 @@ extension RealtimeEndpoint {
         case .gap: act { $0.listenAnew(stream, into: &$1) }
         case .ended:
             answers[stream] = nil
+            keep(open.progress.state.run, for: messaging.owner)
             open.updates.send(.success(open.progress.state))
             open.updates.finish()
             act { $0.unlisten(stream, into: &$1) }

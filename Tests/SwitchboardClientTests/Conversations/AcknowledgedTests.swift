@@ -27,7 +27,8 @@ struct AcknowledgedTests {
             _ acknowledgements: [Acknowledgement], in id: ConversationID = "c1"
         ) throws {
             queue.removeEntry(1)
-            try store.save(queue, queue.takeChanges(), with: AcknowledgedChanges(id: id, unopened: acknowledgements))
+            try store.save(
+                queue, queue.takeChanges(), with: AcknowledgedChanges(id: id, acknowledgements: acknowledgements))
         }
 
         /// The server's next message, after as many of others.

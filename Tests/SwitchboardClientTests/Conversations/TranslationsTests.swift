@@ -364,7 +364,7 @@ struct StoredTranslationsTests {
 
     @Test func hidingAndAnotherEpochRemoveThem() throws {
         var (store, state, translations) = try filled()
-        try store.save(AcknowledgedChanges(id: "c1", unopened: [.hidden(2)]))
+        try store.save(AcknowledgedChanges(id: "c1", acknowledgements: [.hidden(2)]))
         #expect(try numbers(store) == [10, 20, 30, 31])
         // After a restore the server's streams have another epoch.
         var server = ModelConversation()

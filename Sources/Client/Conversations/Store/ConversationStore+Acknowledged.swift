@@ -4,11 +4,10 @@ import GRDB
 /// What is to be stored in the transaction that removes a write: what the server has made of it.
 struct AcknowledgedChanges {
     var id: ConversationID
+    var acknowledgements: [Acknowledgement] = []
     /// Of a conversation that is open.
     var open: (state: ConversationState, changes: StateChanges)?
     var marks: (state: MarksState, changes: MarksState.Changes)?
-    /// Of one that is not.
-    var unopened: [Acknowledgement] = []
     var inbox: (state: InboxState, changes: InboxState.Changes)?
 }
 
@@ -20,9 +19,10 @@ extension ConversationStore {
 
     func save(_ acknowledged: AcknowledgedChanges, _ database: Database) throws {
         let id = acknowledged.id
+        for one in acknowledged.acknowledgements { try follow(one, in: id, database) }
         if let (state, changes) = acknowledged.open, !changes.isEmpty { try save(state, changes, database) }
         if let (state, changes) = acknowledged.marks, !changes.isEmpty { try save(state, changes, of: id, database) }
-        if !acknowledged.unopened.isEmpty { try keep(acknowledged.unopened, in: id, database) }
+        if acknowledged.open == nil { try keep(acknowledged.acknowledgements, in: id, database) }
         if let (state, changes) = acknowledged.inbox, !changes.isEmpty { try save(state, changes, database) }
     }
 

@@ -12,20 +12,24 @@ extension ConversationStore {
     /// When the next text disappears, or should have.
     func nextExpiry() throws -> Date? {
         try database.read { database in
-            try Int64.fetchOne(database, sql: "SELECT min(expires) FROM messages WHERE expires IS NOT NULL")
+            try ["messages", "citations"].compactMap { table in
+                try Int64.fetchOne(database, sql: "SELECT min(expires) FROM \(table) WHERE expires IS NOT NULL")
+            }.min()
         }.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
 
-    /// Removes the texts that have disappeared.
+    /// Removes the texts that have disappeared, and what was derived from them, also from those that are not stored.
     func expire(at now: Date) throws {
         while try expireSome(at: now) == Self.expiredAtOnce {}
     }
 
     private func expireSome(at now: Date) throws -> Int {
         try database.write { database in
+            let time = Int64(now.timeIntervalSince1970 * 1_000)
+            try database.execute(sql: "DELETE FROM citations WHERE expires <= ?", arguments: [time])
             let rows = try Row.fetchAll(
                 database, sql: "SELECT conversation, number, json FROM messages WHERE expires <= ? LIMIT ?",
-                arguments: [Int64(now.timeIntervalSince1970 * 1_000), Self.expiredAtOnce])
+                arguments: [time, Self.expiredAtOnce])
             for row in rows {
                 let (id, number): (String, Int) = (row[0], row[1])
                 var message = try StoredJSON.decode(Message.self, row[2])

@@ -36,6 +36,7 @@ extension ConversationStore {
         }
         for number in changes.own {
             guard let own = state.marks.own[number] else { continue }
+            if own.hidden == true { try withdraw(restingOn: number, in: id, database) }
             try database.execute(
                 sql: "INSERT OR REPLACE INTO own VALUES (?, ?, ?)",
                 arguments: [id.rawValue, number, try StoredJSON.encode(own)])

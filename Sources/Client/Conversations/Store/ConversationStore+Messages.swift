@@ -65,6 +65,7 @@ extension ConversationStore {
             for table in ["messages", "members"] {
                 try database.execute(sql: "DELETE FROM \(table) WHERE conversation = ?", arguments: [id])
             }
+            try withdrawAll(in: state.id, database)
         }
         for number in changes.messages {
             if let message = state.messages[number] {
@@ -79,7 +80,8 @@ extension ConversationStore {
                     sql: "DELETE FROM messages WHERE conversation = ? AND number = ?", arguments: [id, number])
             }
         }
-        if changes.removedBefore > 0 { try removeMessages(before: changes.removedBefore, of: state.id, database) }
+        if changes.removedBefore > 0 { try removeUnseen(before: changes.removedBefore, of: state.id, database) }
+        if let membership = state.membership { try withdraw(unseenBy: membership, in: state.id, database) }
         for user in changes.members {
             guard let member = state.members[user] else { continue }
             try database.execute(
@@ -101,11 +103,18 @@ extension ConversationStore {
     /// Removes what the user does not see any more of a conversation that is not open.
     func remove(before number: Int, of id: ConversationID) throws {
         try database.write { database in
+            try removeUnseen(before: number, of: id, database)
             guard var head = try head(of: id, database) else { return }
-            try removeMessages(before: number, of: id, database)
             head.remove(below: number)
             try save(head, of: id, database)
         }
+    }
+
+    /// With what was made of them, also of those that are not stored.
+    private func removeUnseen(before number: Int, of id: ConversationID, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM citations WHERE conversation = ? AND number < ?", arguments: [id.rawValue, number])
+        try removeMessages(before: number, of: id, database)
     }
 
     /// With what stands beside them, also beside those that have not come.
@@ -136,6 +145,10 @@ extension ConversationStore {
                     sql: "SELECT number FROM messages WHERE conversation = ? ORDER BY number DESC LIMIT 1 OFFSET ?",
                     arguments: [id, limits.shrunk - 1])
                 guard let first, var head = try head(of: ConversationID(id), database) else { continue }
+                // What rests on them is still shown.
+                try database.execute(
+                    sql: "UPDATE citations SET isStored = 0 WHERE conversation = ? AND number < ?",
+                    arguments: [id, first])
                 try removeMessages(before: first, of: ConversationID(id), database)
                 count -= database.changesCount
                 head.remove(below: first)

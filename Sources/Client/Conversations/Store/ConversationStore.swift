@@ -5,10 +5,18 @@ import GRDB
 /// sent. A queued write is on the disk when its function returns; the rest can be read again, and is written less
 /// carefully.
 final class ConversationStore: Sendable {
-    /// How many messages are kept, and how many of a conversation that has to shrink.
+    /// What is kept at most.
     struct Limits: Sendable {
         var messages = 100_000
+        /// Messages of a conversation that has to shrink.
         var shrunk = 50
+        /// Of the assistant.
+        var threads = 100
+        var answerBytes = 16 << 20
+        /// The last ones of so many conversations.
+        var summaries = 100
+        /// Of each.
+        var summaryBytes = 65_536
     }
 
     let database: DatabaseQueue
@@ -48,8 +56,7 @@ extension ConversationStore {
             for data in try Data.fetchAll(database, sql: "SELECT json FROM inbox") {
                 if let row = try? StoredJSON.decode(InboxRow.self, data) { state.keep(row) }
             }
-            let head = try Data.fetchOne(database, sql: "SELECT json FROM heads WHERE name = 'inbox'")
-            if let head = try head.map({ try StoredJSON.decode(InboxHead.self, $0) }) {
+            if let head = try inboxHead(database) {
                 if let epoch = head.epoch, let sequence = head.sequence {
                     state.position = StreamPosition(epoch: epoch, sequence: sequence)
                 }
@@ -61,6 +68,11 @@ extension ConversationStore {
         }
     }
 
+    func inboxHead(_ database: Database) throws -> InboxHead? {
+        try Data.fetchOne(database, sql: "SELECT json FROM heads WHERE name = 'inbox'")
+            .map { try StoredJSON.decode(InboxHead.self, $0) }
+    }
+
     func save(_ state: InboxState, _ changes: InboxState.Changes) throws {
         try database.write { try save(state, changes, $0) }
     }
@@ -69,9 +81,13 @@ extension ConversationStore {
         let head = InboxHead(
             epoch: state.position?.epoch, sequence: state.position?.sequence, boundary: state.boundary,
             nextCursor: state.nextCursor, unreadBelow: state.unreadBelow)
-        if changes.isReplaced { try database.execute(sql: "DELETE FROM inbox") }
+        if changes.isReplaced {
+            try removeAnswers(unlessIn: head.epoch, database)
+            try database.execute(sql: "DELETE FROM inbox")
+        }
         for id in changes.rows {
             guard let row = state.rows[id] else { continue }
+            try follow(row, database)
             try database.execute(
                 sql: "INSERT OR REPLACE INTO inbox VALUES (?, ?)",
                 arguments: [id.rawValue, try StoredJSON.encode(row)])

@@ -5,7 +5,7 @@ import GRDB
 /// read from the server again, but for the queue and the drafts, which are taken over.
 enum StoreFile {
     /// Raised whenever the tables or documents of the cache change. The queue's only ever grow.
-    static let schema = 4
+    static let schema = 5
 
     /// In memory, if there is no path.
     static func open(_ path: String?) throws -> DatabaseQueue {
@@ -109,6 +109,7 @@ enum StoreFile {
                     CREATE TABLE IF NOT EXISTS readings (
                         conversation TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
                     \(followers)
+                    \(derived)
                     CREATE TABLE IF NOT EXISTS own (
                         conversation TEXT, number INTEGER, json BLOB NOT NULL, PRIMARY KEY (conversation, number)
                     ) WITHOUT ROWID;

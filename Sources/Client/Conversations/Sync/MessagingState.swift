@@ -17,6 +17,8 @@ struct MessagingState {
     let inboxUpdates = Broadcast<Void>(limit: 1)
     /// The conversations that the app reads.
     var open: [ConversationID: OpenConversation] = [:]
+    /// The threads and runs of the assistant that are gone: what a late response has of them is not stored.
+    var erased: Set<String> = []
     /// The conversations in which the app looks at who is writing.
     var typing: [ConversationID: RealtimeEndpoint.OpenTyping] = [:]
 }

@@ -10,7 +10,7 @@ extension RealtimeEndpoint {
     /// Takes it into what is held. Returns what has to be stored; nil if that is nothing.
     func hold(_ acknowledged: [Acknowledgement], in id: ConversationID) -> AcknowledgedChanges? {
         guard !acknowledged.isEmpty, let owner = messaging.owner else { return nil }
-        var changes = AcknowledgedChanges(id: id)
+        var changes = AcknowledgedChanges(id: id, acknowledgements: acknowledged)
         if let conversation = messaging.open[id] {
             for one in acknowledged { one.apply(to: &conversation.state, &conversation.marks) }
             let taken = conversation.state.takeChanges()
@@ -18,8 +18,6 @@ extension RealtimeEndpoint {
             if !taken.isEmpty { conversation.translations.follow(conversation.state, taken) }
             changes.open = (conversation.state, taken)
             changes.marks = (conversation.marks, conversation.marks.takeChanges())
-        } else {
-            changes.unopened = acknowledged
         }
         let before = messaging.inbox
         for one in acknowledged { messaging.inbox.acknowledge(one, in: id, by: owner) }

@@ -6,7 +6,7 @@ extension RealtimeEndpoint {
     /// Signals whenever a conversation may have changed, which is open as long as somebody listens.
     func signals(of id: ConversationID) async -> AsyncStream<Void> {
         start()
-        if messaging.owner == nil { openStore(of: await credentials.anyToken()) }
+        await openStoreIfNeeded()
         let id = resolve(id)
         let conversation = open(id)
         let signals = conversation.updates.subscribe(first: [()])
@@ -99,10 +99,12 @@ extension RealtimeEndpoint {
         case .refused(let problem) where problem.kind == .forbidden: break
         case .refused(let problem):
             conversation.problem = problem
+            if problem.kind == .notFound { cache { try $0.withdrawAll(in: conversation.state.id) } }
             return
         default: return
         }
         conversation.translations.removeAll()
+        cache { try $0.withdrawAll(in: conversation.state.id) }
         conversation.state.isWithoutStream = true
         conversation.state.position = nil
         let id = conversation.state.id

@@ -9,7 +9,7 @@ extension RealtimeEndpoint {
             Task { [weak self] in await self?.leaveInbox() }
         }
         let signals = messaging.inboxUpdates.subscribe(first: [()])
-        if messaging.owner == nil { openStore(of: await credentials.anyToken()) }
+        await openStoreIfNeeded()
         listenToInbox()
         return signals
     }

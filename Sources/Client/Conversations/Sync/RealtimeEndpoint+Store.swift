@@ -17,6 +17,14 @@ extension RealtimeEndpoint {
         openStore(for: user)
     }
 
+    /// Whose store is open.
+    var storeOwner: UserID? { messaging.owner }
+
+    /// Opens the store of the signed-in user, as far as it is known without a connection who that is.
+    func openStoreIfNeeded() async {
+        if messaging.owner == nil { openStore(of: await credentials.anyToken()) }
+    }
+
     /// Opens the store of a user, unless it is open.
     func openStore(for user: UserID) {
         guard messaging.owner != user else { return }
@@ -67,7 +75,7 @@ extension RealtimeEndpoint {
         messaging.store?.close()
         (messaging.owner, messaging.store, messaging.queueTimer) = (nil, nil, nil)
         (messaging.isCacheBroken, messaging.isInboxOpen) = (false, false)
-        messaging.inbox = InboxState()
+        (messaging.inbox, messaging.erased) = (InboxState(), [])
         messaging.queue = WriteQueue(seed: .random(in: 0...UInt64.max))
         messaging.open = [:]
     }
