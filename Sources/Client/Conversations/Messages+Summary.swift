@@ -8,16 +8,28 @@ extension Messages {
         var call: CallID?
     }
 
-    /// What is worth knowing of the conversation, or of a part of it. It needs a connection, and is stored nowhere.
+    /// What is worth knowing of the conversation, or of a part of it. It needs a connection.
+    ///
+    /// The last one of the conversation is kept for ``storedSummary()``, unless it is of a call, or nothing else is stored of
+    /// the conversation.
     ///
     /// - Throws: ``Problem/Kind/providerNotConfigured`` where nothing understands texts.
     public func summary(of scope: SummaryScope = SummaryScope()) async throws -> Summary {
-        try await realtime.request(
+        let id = await realtime.resolve(conversation)
+        let (owner, sequence) = (await realtime.storeOwner, await realtime.knownSequence(of: id))
+        let summary: Summary = try await realtime.request(
             "summaries.create",
             Summarising(
-                conversation: await realtime.resolve(conversation), from: scope.from, to: scope.to,
-                thread: scope.thread, unread: scope.isUnread ? true : nil, call: scope.call))
+                conversation: id, from: scope.from, to: scope.to, thread: scope.thread,
+                unread: scope.isUnread ? true : nil, call: scope.call))
+        await realtime.keep(summary, of: scope, asOf: sequence, in: id, for: owner)
+        return summary
     }
+
+    /// The last summary of the conversation that this device has read. It needs no connection, and opens none.
+    ///
+    /// - Returns: Nil if none is kept, or nothing is left of it.
+    public func storedSummary() async -> StoredSummary? { await realtime.storedSummary(of: conversation) }
 }
 
 extension Conversations {

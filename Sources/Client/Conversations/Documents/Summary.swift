@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What is worth knowing of some messages.
 public struct Summary: Codable, Hashable, Sendable {
     /// How it was made. Newer servers may have more.
@@ -72,7 +74,7 @@ public struct Summary: Codable, Hashable, Sendable {
 }
 
 /// Which messages are summarised: all of them together hold.
-public struct SummaryScope: Hashable, Sendable {
+public struct SummaryScope: Codable, Hashable, Sendable {
     /// The first number; nil for the newest 500.
     public var from: Int?
     /// The last number.
@@ -87,6 +89,17 @@ public struct SummaryScope: Hashable, Sendable {
 
     /// The newest messages.
     public init() {}
+}
+
+/// The last summary of a conversation that this device has read: ``Messages/storedSummary()``.
+public struct StoredSummary: Hashable, Sendable {
+    /// What is left of it: without the items of which this device knows that a message that they rest on was edited or
+    /// deleted, has disappeared, or may be seen no more.
+    public var summary: Summary
+    /// Which messages it is about.
+    public var scope: SummaryScope
+    /// When this device received it.
+    public var receivedAt: Date
 }
 
 /// An unread message that should be seen before others.

@@ -1,0 +1,39 @@
+import Foundation
+
+// The last summary of each conversation, as it is stored.
+extension RealtimeEndpoint {
+    /// The sequence of a conversation, as far as it is known here; nil if nothing is.
+    func knownSequence(of id: ConversationID) -> Int? {
+        let row = messaging.inbox.rows[id]
+        var known = [
+            messaging.open[id]?.state.position.map { Int($0.sequence) }, row?.lastMessage?.version,
+            row?.conversation?.version,
+        ].compactMap(\.self)
+        cache { store in
+            if let stored = try store.sequence(of: id) { known.append(stored) }
+        }
+        return known.max()
+    }
+
+    /// Stores a summary. One of a call rests on what was said in it, of which nothing here knows whether it is still there.
+    func keep(
+        _ summary: Summary, of scope: SummaryScope, asOf sequence: Int?, in id: ConversationID, for owner: UserID?
+    ) {
+        guard scope.call == nil, let sequence, owner == nil || owner == messaging.owner else { return }
+        let stored = StoredSummary(summary: summary, scope: scope, receivedAt: Date())
+        cache { try $0.save(stored, asOf: sequence, of: id) }
+        setExpiryTimer()
+    }
+
+    func storedSummary(of id: ConversationID) async -> StoredSummary? {
+        await openStoreIfNeeded()
+        let (id, now) = (resolve(id), Date())
+        var stored: StoredSummary?
+        cache { stored = try $0.summary(of: id, at: now) }
+        guard var stored else { return nil }
+        let removals = PendingRemovals(messaging.queue.entries)
+        let count = stored.summary.items.count
+        stored.summary.items.removeAll { item in item.messages.contains { removals.contain($0, in: id) } }
+        return count > 0 && stored.summary.items.isEmpty ? nil : stored
+    }
+}
