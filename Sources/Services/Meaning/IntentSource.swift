@@ -6,12 +6,24 @@ package actor IntentSource {
     private static let timeout = Duration.seconds(30)
 
     package nonisolated let engine: any EmbeddingEngine
-    private var made: IntentClassifier?
+    /// All who ask meanwhile wait for the same.
+    private var making: Task<IntentClassifier, any Error>?
 
     package init(_ engine: any EmbeddingEngine) { self.engine = engine }
 
+    /// - Throws: `provider_failed`. Who asks after that tries again.
     func classifier() async throws -> IntentClassifier {
-        if let made { return made }
+        let task = making ?? Task { [engine] in try await Self.make(by: engine) }
+        making = task
+        do {
+            return try await task.value
+        } catch {
+            if making == task { making = nil }
+            throw error
+        }
+    }
+
+    private static func make(by engine: any EmbeddingEngine) async throws -> IntentClassifier {
         var vectors: [MessageIntent: [EmbeddingVector]] = [:]
         do throws(EmbeddingFailure) {
             for intent in MessageIntent.allCases {
@@ -19,7 +31,7 @@ package actor IntentSource {
                 for start in stride(from: 0, to: examples.count, by: EmbeddingRequest.maxTexts) {
                     let part = examples[start..<min(start + EmbeddingRequest.maxTexts, examples.count)]
                     let request = EmbeddingRequest(Array(part), .passage)
-                    let embedded = try await engine.embed(request, deadline: .now + Self.timeout)
+                    let embedded = try await engine.embed(request, deadline: .now + timeout)
                     vectors[intent, default: []] += embedded.compactMap(\.self)
                 }
             }
@@ -29,7 +41,6 @@ package actor IntentSource {
         guard let classifier = IntentClassifier(vectors) else {
             throw Problem(.providerFailed, "What understands texts cannot be used.")
         }
-        made = classifier
         return classifier
     }
 }
