@@ -149,7 +149,10 @@ struct AssistantScenarios {
             let theirs = try #require(first.messages.first?.id)
             let run = try await app.assistant.ask("Who brings the tent?").finished()
             #expect(run.sentences.map(\.text) == ["Ben brings the tent.", "Have fun 🙂!"])
-            #expect(await app.assistant.storedThread(run.thread)?.runs == [run])
+            // What names no message is not kept.
+            var kept = run
+            (kept.sentences[1].text, kept.sentences[1].isWithdrawn) = ("", true)
+            #expect(await app.assistant.storedThread(run.thread)?.runs == [kept])
             let other = try await app.assistant.ask("The tent, in another thread?").finished()
             let third = try await app.assistant.ask("And whose tent is it?").finished()
             let threads = try await app.assistant.threads().threads
@@ -160,24 +163,30 @@ struct AssistantScenarios {
             let offline = try reader(of: folder, at: "http://127.0.0.1:9")
             await offline.use(try #require(await fixture.ann.tokens))
             #expect(await offline.assistant.storedThreads() == threads)
-            #expect(await offline.assistant.storedThread(run.thread)?.runs == [run])
+            #expect(await offline.assistant.storedThread(run.thread)?.runs == [kept])
             await offline.close()
 
+            // A list that is read before anything else proves what is gone, too.
+            try await fixture.ann.assistant.erase(thread: other.thread)
+            let again = try reader(of: folder, at: fixture.server.address)
+            await again.use(try #require(await fixture.ann.tokens))
+            _ = try await again.assistant.threads()
+            #expect(await again.assistant.storedThreads().map(\.id) == [third.thread, run.thread])
+            await again.close()
+
             // The app hears of the edit by the conversation's stream, and of threads that were erased elsewhere when it reads
-            // them, or the list.
+            // them.
             let written = fixture.ben.messages(in: fixture.conversation)
             try await written.edit(theirs, to: "Somebody else brings the tent")
-            for thread in [other.thread, third.thread] { try await fixture.ann.assistant.erase(thread: thread) }
+            try await fixture.ann.assistant.erase(thread: third.thread)
             let later = try reader(of: folder, at: fixture.server.address)
             await later.use(try #require(await fixture.ann.tokens))
             _ = await state(of: later.messages(in: fixture.conversation)) { state in
                 state.isCurrent && state.messages.first?.text == "Somebody else brings the tent"
             }
-            let kept = try #require(await later.assistant.storedThread(run.thread)?.runs.first)
+            kept = try #require(await later.assistant.storedThread(run.thread)?.runs.first)
             #expect(kept.sentences.map(\.isWithdrawn) == [true, true] && kept.text.isEmpty)
             await #expect(throws: SwitchboardError.self) { try await later.assistant.thread(third.thread) }
-            #expect(await later.assistant.storedThreads().map(\.id) == [other.thread, run.thread])
-            #expect(try await later.assistant.threads().threads.map(\.id) == [run.thread])
             #expect(await later.assistant.storedThreads().map(\.id) == [run.thread])
             #expect(try await later.assistant.thread(run.thread).runs == [kept], "the server says the same")
             try await later.assistant.erase(run: run.id)

@@ -148,7 +148,8 @@ extension Assistant {
     /// last; those that were not read are missing. It needs no connection, and opens none.
     ///
     /// Sentences are ``AnswerSentence/isWithdrawn`` as soon as this device knows that a message that they rest on was
-    /// edited or deleted, has disappeared, or may be seen no more. Of other messages ``thread(_:)`` knows.
+    /// edited or deleted, has disappeared, or may be seen no more; and those that name no message, or one that is not on
+    /// this device, since nothing here tells what becomes of it. ``thread(_:)`` has these.
     ///
     /// - Returns: Nil if nothing is kept of the thread.
     public func storedThread(

@@ -81,11 +81,9 @@ extension RealtimeEndpoint {
 }
 
 extension AssistantRun {
-    /// Withdraws the sentences that rest on some messages, and those that rest on none, since they may rest on these too.
+    /// Withdraws the sentences that rest on some messages.
     mutating func withdraw(where isGone: (AnswerSentence.Citation) -> Bool) {
-        guard sentences.contains(where: { !$0.isWithdrawn && $0.citations.contains(where: isGone) }) else { return }
-        for index in sentences.indices
-        where sentences[index].citations.isEmpty || sentences[index].citations.contains(where: isGone) {
+        for index in sentences.indices where sentences[index].citations.contains(where: isGone) {
             sentences[index].withdraw()
         }
     }

@@ -72,13 +72,28 @@ struct KeptAnswersTests {
         await switchboard.close()
     }
 
+    /// An answer that was read before a message was hidden, and comes after that.
+    @Test(.timeLimit(.minutes(1))) func whatIsHiddenIsNotTakenAgain() async throws {
+        let switchboard = try await Fixture.client()
+        let (assistant, realtime) = (switchboard.assistant, switchboard.realtime)
+        let run = Fixture.run(
+            "r1", Fixture.sentence("one", 5), Fixture.sentence("two", 6), Fixture.sentence("three", 7))
+        await realtime.keep(run, for: "u1")
+        await realtime.keep(.hidden(5), in: "c1")
+        await realtime.keep(
+            .own(OwnMessage(number: 6, starred: false, hidden: true, reacted: [], counter: 1)), in: "c1")
+        await realtime.keep(Fixture.thread("t1"), [run], .init(owner: "u1"))
+        #expect(await texts(assistant) == [nil, nil, "three"])
+        await switchboard.close()
+    }
+
     /// Changes that wait to be sent are shown as done.
     @Test(.timeLimit(.minutes(1))) func whatWaitsToBeRemovedIsNotShown() async throws {
         let switchboard = try await Fixture.client()
         let (assistant, realtime) = (switchboard.assistant, switchboard.realtime)
         let run = Fixture.run(
             "r1", Fixture.sentence("one", 5), Fixture.sentence("two", 6), Fixture.sentence("three", 5, in: "c2"),
-            Fixture.sentence("alone"))
+            Fixture.sentence("six", 6, 5))
         await realtime.keep(run, for: "u1")
         let messages = switchboard.messages(in: "c1")
         try await messages.hide(5)

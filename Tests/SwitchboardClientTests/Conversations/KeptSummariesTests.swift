@@ -22,7 +22,7 @@ struct KeptSummariesTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func aSummaryIsKeptWhereTheConversationIsKnown() async throws {
-        let switchboard = try await Fixture.client()
+        let switchboard = try await Fixture.client(isFilled: false)
         let realtime = switchboard.realtime
         let summary = Summary(kind: .model, from: 1, to: 9, count: 9, items: [])
         #expect(await realtime.knownSequence(of: "c1") == nil)
@@ -39,6 +39,16 @@ struct KeptSummariesTests {
         await realtime.deliverInbox(
             .snapshot(.inbox(page), StreamPosition(epoch: "e1", sequence: 1)), of: StreamName.inbox("u1"))
         #expect(await realtime.knownSequence(of: "c1") == 77)
+        // Versions of before a restore of the server are others.
+        last.version = 7
+        page.conversations = [InboxRow(id: "c1", lastMessage: last, counter: 1)]
+        await realtime.deliverInbox(
+            .snapshot(.inbox(page), StreamPosition(epoch: "e2", sequence: 1)), of: StreamName.inbox("u1"))
+        #expect(await realtime.knownSequence(of: "c1") == 7)
+        page.conversations = [InboxRow(id: "c1", counter: 1)]
+        await realtime.deliverInbox(
+            .snapshot(.inbox(page), StreamPosition(epoch: "e3", sequence: 1)), of: StreamName.inbox("u1"))
+        #expect(await realtime.knownSequence(of: "c1") == 0)
         // Of a call, nothing here knows whether what was said is still there.
         var scope = SummaryScope()
         scope.call = "call"
@@ -48,8 +58,4 @@ struct KeptSummariesTests {
         #expect(await switchboard.messages(in: "c1").storedSummary()?.summary == summary)
         await switchboard.close()
     }
-}
-
-extension RealtimeEndpoint {
-    fileprivate var openedStore: ConversationStore? { messaging.store }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
+import Testing
 
 @testable import SwitchboardClient
 
-/// A store with a conversation of 30 messages, whose text versions are their numbers and one, and what was answered about
+/// A store with two conversations of 30 messages, whose text versions are their numbers and one, and what was answered about
 /// them.
 struct StoredAnswersFixture {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -18,6 +19,13 @@ struct StoredAnswersFixture {
         let (snapshot, position) = server.snapshot(window: 30)
         state.apply(snapshot, at: position)
         try store.save(state, state.takeChanges())
+        var other = ConversationState(id: "c2")
+        for message in state.messages.values {
+            var message = message
+            message.conversation = "c2"
+            other.keep(message)
+        }
+        try store.save(other, other.takeChanges())
     }
 
     init(limits: ConversationStore.Limits = .init()) throws {
@@ -70,6 +78,28 @@ struct StoredAnswersFixture {
         try store.save(state, state.takeChanges())
     }
 
+    /// A message of a number, as it was sent.
+    func message(_ number: Int) throws -> Message {
+        var message = try #require(state.messages[30])
+        (message.number, message.version, message.textVersion) = (number, number + 1, number + 1)
+        return message
+    }
+
+    /// Stores a message as it was sent, outside of what is held.
+    mutating func receive(_ message: Message) throws {
+        state.keep(message)
+        try store.save(state, state.takeChanges())
+    }
+
+    /// Removes a message as one that there is no room for.
+    func makeRoom(for number: Int) throws {
+        try store.database.write { database in
+            for sql in ["UPDATE citations SET isStored = 0 WHERE number = ?", "DELETE FROM messages WHERE number = ?"] {
+                try database.execute(sql: sql, arguments: [number])
+            }
+        }
+    }
+
     /// The membership after a change.
     func membership(_ body: (inout Membership) -> Void = { _ in }) -> Membership {
         var membership =
@@ -91,7 +121,7 @@ struct StoredAnswersFixture {
     }
 
     /// A client of the user `u1` whose connection never opens, since its tokens take longer than any test.
-    static func client() async throws -> Switchboard {
+    static func client(isFilled: Bool = true) async throws -> Switchboard {
         let switchboard = try Switchboard("http://127.0.0.1:1")
         await switchboard.credentials.use(
             .provider {
@@ -99,6 +129,11 @@ struct StoredAnswersFixture {
                 return "token"
             })
         await switchboard.realtime.openStore(for: "u1")
+        if isFilled { _ = try Self(try #require(await switchboard.realtime.openedStore)) }
         return switchboard
     }
+}
+
+extension RealtimeEndpoint {
+    var openedStore: ConversationStore? { messaging.store }
 }

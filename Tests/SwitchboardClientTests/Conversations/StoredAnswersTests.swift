@@ -12,7 +12,7 @@ struct StoredAnswersTests {
     enum Change: String, CaseIterable, Sendable {
         case edited, deleted, unseen, expired, noted, outOfItsSpan
         case editedInTheInbox, editedHere, hiddenHere, clearedUpTo, expiredUnstored
-        case removedBefore, left, leftInTheInbox, offTheList, clearedAll, closed, replaced
+        case removedBefore, left, leftInTheInbox, offTheList, clearedAll, closed
 
         var number: Int {
             switch self {
@@ -24,7 +24,7 @@ struct StoredAnswersTests {
         /// It concerns the whole conversation.
         var isOfAll: Bool {
             switch self {
-            case .left, .leftInTheInbox, .offTheList, .clearedAll, .closed, .replaced: true
+            case .left, .leftInTheInbox, .offTheList, .clearedAll, .closed: true
             // The others are of numbers before it.
             case .removedBefore, .clearedUpTo: true
             default: false
@@ -38,16 +38,19 @@ struct StoredAnswersTests {
             }
             /// Message 40, which is not stored.
             func other(_ body: (inout Message) -> Void) throws -> Message {
-                var message = try #require(fixture.state.messages[30])
-                (message.number, message.version, message.textVersion) = (40, 90, 90)
+                var message = try fixture.message(40)
                 body(&message)
                 return message
+            }
+            func edit(_ message: inout Message) {
+                (message.version, message.textVersion) = (90, 90)
+                (message.text, message.editedAt) = ("edited", StoredAnswersFixture.now)
             }
             func row(_ membership: Membership? = nil, _ message: Message? = nil, gone: Bool? = nil) -> InboxRow {
                 InboxRow(id: "c1", membership: membership, lastMessage: message, counter: 1, gone: gone)
             }
             switch self {
-            case .edited: try fixture.change(5) { ($0.text, $0.textVersion) = ("edited", $0.version) }
+            case .edited: try fixture.change(5, edit)
             case .deleted: try fixture.change(5) { ($0.text, $0.deletedAt) = (nil, StoredAnswersFixture.now) }
             case .unseen:
                 fixture.state.hide([5])
@@ -62,15 +65,12 @@ struct StoredAnswersTests {
             case .outOfItsSpan:
                 fixture.state.keep(fixture.membership { $0.spans = [.init(from: 0, until: 4), .init(from: 5)] })
                 try store.save(fixture.state, fixture.state.takeChanges())
-            case .editedInTheInbox: try fixture.keep(row(nil, try other { $0.text = "edited" }))
-            case .editedHere: try acknowledge(.message(try other { $0.text = "edited" }))
+            case .editedInTheInbox: try fixture.keep(row(nil, try other(edit)))
+            case .editedHere: try acknowledge(.message(try other(edit)))
             case .hiddenHere: try acknowledge(.hidden(40))
             case .clearedUpTo: try acknowledge(.cleared(upTo: 40, isOffTheList: false))
             case .expiredUnstored:
-                let expired = try other { message in
-                    message.textVersion = 41
-                    message.expiresAt = StoredAnswersFixture.now.addingTimeInterval(-1)
-                }
+                let expired = try other { $0.expiresAt = StoredAnswersFixture.now.addingTimeInterval(-1) }
                 try fixture.keep(row(nil, expired))
                 try store.expire(at: StoredAnswersFixture.now)
             case .removedBefore: try store.remove(before: 41, of: "c1")
@@ -81,12 +81,6 @@ struct StoredAnswersTests {
             case .offTheList: try fixture.keep(row(gone: true))
             case .clearedAll: try acknowledge(.cleared(upTo: nil, isOffTheList: true))
             case .closed: try store.withdrawAll(in: "c1")
-            case .replaced:
-                var other = ModelConversation()
-                other.restore()
-                let (snapshot, position) = other.snapshot(window: 10)
-                fixture.state.apply(snapshot, at: position)
-                try store.save(fixture.state, fixture.state.takeChanges())
             }
         }
     }
@@ -94,6 +88,7 @@ struct StoredAnswersTests {
     @Test(arguments: Change.allCases)
     func aSentenceGoesWithWhatItRestsOn(change: Change) throws {
         var fixture = try Fixture()
+        try fixture.receive(fixture.message(40))
         // It rests on what stays, too.
         var goes = Fixture.sentence("goes", 7, in: "c2")
         goes.citations += Fixture.sentence("", change.number).citations
@@ -103,42 +98,45 @@ struct StoredAnswersTests {
                 Fixture.run("r1", goes, Fixture.sentence("other", 6), Fixture.sentence("alone")),
                 Fixture.run("r2", Fixture.sentence("else", 5, in: "c2"), Fixture.sentence("too")),
             ])
-        #expect(try fixture.texts() == ["goes", "other", "alone"])
+        try fixture.makeRoom(for: 40)
+        // What names no message rests on what nobody can look up.
+        #expect(try fixture.texts() == ["goes", "other", nil] && !fixture.hasStored("alone"))
         try change.apply(to: &fixture)
         #expect(try fixture.texts() == [nil, change.isOfAll ? nil : "other", nil])
-        #expect(try !fixture.hasStored("goes") && !fixture.hasStored("alone"))
+        #expect(try !fixture.hasStored("goes"))
         // What it rested on is still named, as the server does.
         let cited = try fixture.store.thread("t1", at: Fixture.now)?.runs.first?.sentences.first?.citations
         #expect(cited == goes.citations)
-        #expect(try fixture.texts("r2") == ["else", "too"])
+        #expect(try fixture.texts("r2") == ["else", nil])
     }
 
     @Test func aSentenceStaysWithWhatItRestsOn() throws {
         var fixture = try Fixture()
-        let run = Fixture.run("r1", Fixture.sentence("stays", 5, 40), Fixture.sentence("alone"))
+        try fixture.receive(fixture.message(40))
+        let run = Fixture.run("r1", Fixture.sentence("stays", 5, 40))
         try fixture.store.save(Fixture.thread("t1"), [run])
+        try fixture.makeRoom(for: 40)
         // A reaction, a newer number, and a message that comes later as it was read.
         try fixture.change(5) { _ in }
-        var message = try #require(fixture.state.messages[30])
-        (message.number, message.version, message.textVersion) = (40, 99, 41)
-        fixture.state.keep(message)
-        try fixture.store.save(fixture.state, fixture.state.takeChanges())
+        var message = try fixture.message(40)
+        message.version = 99
+        try fixture.receive(message)
         let row = InboxRow(
             id: "c1", membership: fixture.membership(), lastMessage: message, counter: 1)
         try fixture.keep(row)
         try fixture.store.remove(before: 5, of: "c1")
-        #expect(try fixture.texts() == ["stays", "alone"])
+        #expect(try fixture.texts() == ["stays"])
         #expect(try fixture.store.thread("t1", at: Fixture.now)?.runs == [run])
     }
 
     @Test func textsAreNotShownAfterTheyHaveDisappearedWhateverTheTimerDoes() throws {
         var fixture = try Fixture()
         try fixture.store.save(
-            Fixture.run("r1", Fixture.sentence("goes", 5), Fixture.sentence("stays", 6), Fixture.sentence("alone")))
+            Fixture.run("r1", Fixture.sentence("goes", 5), Fixture.sentence("stays", 6)))
         let expiry = Fixture.now.addingTimeInterval(60)
         try fixture.change(5) { $0.expiresAt = expiry }
-        #expect(try fixture.texts(at: expiry.addingTimeInterval(-1)) == ["goes", "stays", "alone"])
-        #expect(try fixture.texts(at: expiry) == [nil, "stays", nil])
+        #expect(try fixture.texts(at: expiry.addingTimeInterval(-1)) == ["goes", "stays"])
+        #expect(try fixture.texts(at: expiry) == [nil, "stays"])
         #expect(try fixture.store.nextExpiry() == expiry)
     }
 
@@ -147,9 +145,14 @@ struct StoredAnswersTests {
         var fixture = try Fixture(limits: .init(messages: 10, shrunk: 3))
         let expiry = Fixture.now.addingTimeInterval(60)
         try fixture.change(5) { $0.expiresAt = expiry }
-        try fixture.store.save(Fixture.run("r1", Fixture.sentence("goes", 5), Fixture.sentence("stays", 6)))
+        let run = Fixture.run("r1", Fixture.sentence("goes", 5), Fixture.sentence("stays", 6))
+        try fixture.store.save(run)
         try fixture.store.shrink(except: [])
         #expect(try fixture.store.conversation("c1", limit: 100)?.messages.keys.sorted() == [28, 29, 30])
+        #expect(try fixture.texts() == ["goes", "stays"])
+        #expect(try fixture.store.nextExpiry() == expiry)
+        // Also when it is read again.
+        try fixture.store.save(Fixture.thread("t1", at: 9), [run], replacing: ["r1"])
         #expect(try fixture.texts() == ["goes", "stays"])
         #expect(try fixture.store.nextExpiry() == expiry)
         try fixture.store.expire(at: expiry)
@@ -161,15 +164,19 @@ struct StoredAnswersTests {
         var fixture = try Fixture()
         try fixture.change(5) { ($0.text, $0.textVersion) = ("edited", $0.version) }
         try fixture.change(6) { ($0.text, $0.deletedAt) = (nil, Fixture.now) }
-        let sentences = [5, 6, 7].map { Fixture.sentence("on \($0)", $0) }
+        // One that is hidden, which may have been read on another device.
+        var marks = MarksState()
+        marks.keep(OwnMessage(number: 8, starred: false, hidden: true, reacted: [], counter: 1))
+        try fixture.store.save(marks, marks.takeChanges(), of: "c1")
+        let sentences = [5, 6, 7, 8].map { Fixture.sentence("on \($0)", $0) }
         var run = Fixture.run("r1")
         run.sentences = sentences
         try fixture.store.save(run)
-        #expect(try fixture.texts() == [nil, nil, "on 7"] && !fixture.hasStored("on 5"))
+        #expect(try fixture.texts() == [nil, nil, "on 7", nil] && !fixture.hasStored("on 5"))
         // Of a conversation that the user has left.
         try fixture.keep(InboxRow(id: "c1", membership: fixture.membership { $0.state = .left }, counter: 1))
         try fixture.store.save(run)
-        #expect(try fixture.texts() == [nil, nil, nil])
+        #expect(try fixture.texts() == [nil, nil, nil, nil])
         // They have come back: the newer of two memberships counts.
         try fixture.keep(
             InboxRow(
@@ -182,24 +189,15 @@ struct StoredAnswersTests {
         #expect(try fixture.texts("r2") == [nil, "seen"])
     }
 
-    /// When a message disappears that is not stored, nobody here knows.
-    @Test(arguments: [true, false])
-    func whereMessagesDisappearOnlyWhatRestsOnStoredOnesIsKept(isInTheInbox: Bool) throws {
-        var fixture = try Fixture()
-        var conversation = try #require(fixture.state.conversation)
-        conversation.disappearAfter = 3_600
-        conversation.version += 100
-        if isInTheInbox {
-            try fixture.keep(InboxRow(id: "c1", conversation: conversation, counter: 1))
-        } else {
-            fixture.state.keep(conversation)
-            try fixture.store.save(fixture.state, fixture.state.takeChanges())
-        }
+    /// When a message disappears that was never stored, nobody here knows: whether the conversation is known, or not.
+    @Test func whatRestsOnMessagesThatWereNeverStoredIsNotKept() throws {
+        let fixture = try Fixture()
         try fixture.store.save(
             Fixture.run(
                 "r1", Fixture.sentence("stored", 5), Fixture.sentence("not stored", 5, 40),
-                Fixture.sentence("elsewhere", 40, in: "c2")))
-        #expect(try fixture.texts() == ["stored", nil, "elsewhere"])
+                Fixture.sentence("elsewhere", 40, in: "c2"), Fixture.sentence("unknown", 5, in: "c3")))
+        #expect(try fixture.texts() == ["stored", nil, nil, nil])
+        for text in ["not stored", "elsewhere", "unknown"] { #expect(try !fixture.hasStored(text)) }
     }
 
     @Test func afterARestoreOfTheServerNothingIsLeft() throws {
@@ -212,13 +210,35 @@ struct StoredAnswersTests {
         #expect(try fixture.store.threads().isEmpty && !fixture.hasStored("else"))
     }
 
+    /// A conversation may tell it before the list does.
+    @Test func afterARestoreNothingIsLeftWhicheverStreamTellsIt() throws {
+        var fixture = try Fixture()
+        try fixture.keep(InboxRow(id: "c1", counter: 1))
+        let elsewhere = Fixture.run("r1", Fixture.sentence("else", 5, in: "c2"))
+        try fixture.store.save(elsewhere)
+        var server = ModelConversation()
+        server.restore()
+        let (snapshot, position) = server.snapshot(window: 10)
+        fixture.state.apply(snapshot, at: position)
+        try fixture.store.save(fixture.state, fixture.state.takeChanges())
+        #expect(try fixture.store.threads().isEmpty && !fixture.hasStored("else"))
+        // What was read since stays when the list follows.
+        try fixture.store.save(elsewhere)
+        try fixture.keep(InboxRow(id: "c1", counter: 1), epoch: position.epoch)
+        #expect(try fixture.texts() == ["else"])
+        // Messages of another conversation may still be those of before.
+        try fixture.keep(InboxRow(id: "c1", counter: 1), epoch: "e9")
+        try fixture.store.save(Fixture.run("r1", Fixture.sentence("old", 5), Fixture.sentence("else", 5, in: "c2")))
+        #expect(try fixture.texts() == [nil, "else"])
+    }
+
     // MARK: Threads and runs
 
     @Test func givesBackWhatWasRead() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("answers-\(newUUID())/ann.sqlite").path
         defer { try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent()) }
         let runs = [
-            Fixture.run("r2", at: 1, Fixture.sentence("one", 1), Fixture.sentence("two")),
+            Fixture.run("r2", at: 1, Fixture.sentence("one", 1), Fixture.sentence("two", 4)),
             Fixture.run("r1", at: 1, Fixture.sentence("three", 2, 3)), Fixture.run("r0", at: 2, status: .failed),
         ]
         var first = try Fixture(ConversationStore(path: path))
@@ -234,7 +254,7 @@ struct StoredAnswersTests {
         // Also after the restart a text goes with its message.
         first = try Fixture(store)
         try first.change(1) { ($0.text, $0.textVersion) = ("edited", $0.version) }
-        #expect(try first.texts("r2") == [nil, nil] && first.texts("r1") == ["three"])
+        #expect(try first.texts("r2") == [nil, "two"] && first.texts("r1") == ["three"])
         store.erase()
         #expect(!FileManager.default.fileExists(atPath: path))
     }
@@ -265,7 +285,7 @@ struct StoredAnswersTests {
         let store = fixture.store
         try store.save(
             Fixture.thread("t1", runs: 2),
-            [Fixture.run("r1", Fixture.sentence("first", 1)), Fixture.run("r2", Fixture.sentence("second"))])
+            [Fixture.run("r1", Fixture.sentence("first", 1)), Fixture.run("r2", Fixture.sentence("second", 2))])
         try store.save(Fixture.run("r3", in: "t2", Fixture.sentence("third", 3)))
         try store.remove(AssistantRunID("r1"))
         #expect(try store.thread("t1", at: Fixture.now)?.runs.map(\.id) == ["r2"])
@@ -279,7 +299,6 @@ struct StoredAnswersTests {
             try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM citations) + (SELECT count(*) FROM runs)")
         }
         #expect(rows == 0)
-        try store.remove(AssistantRunID("r9"))
     }
 
     @Test func whatTheServerDoesNotHaveIsGone() throws {

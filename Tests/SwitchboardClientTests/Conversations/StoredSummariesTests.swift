@@ -51,14 +51,64 @@ struct StoredSummariesTests {
     @Test func anItemStaysWithWhatItRestsOn() throws {
         var fixture = try filled(summary([5], [40], [41]), Fixture())
         try fixture.change(5) { _ in }
-        // Messages that come later with the texts that they had, and one that was edited after the summary was asked for.
-        var message = try #require(fixture.state.messages[30])
+        // Messages that come later, edited before the summary was asked for, and after.
         for (number, textVersion) in [(40, 31), (41, 32)] {
-            (message.number, message.version, message.textVersion) = (number, 99, textVersion)
-            fixture.state.keep(message)
+            var message = try fixture.message(number)
+            (message.textVersion, message.version, message.editedAt) = (textVersion, 99, Fixture.now)
+            try fixture.receive(message)
         }
-        try fixture.store.save(fixture.state, fixture.state.takeChanges())
         #expect(try items(fixture) == [[5], [40]])
+    }
+
+    /// Messages that had not come when they were summarised have later versions than what was known.
+    @Test func whatWasUnreadIsKeptAsItComes() throws {
+        var fixture = try Fixture()
+        try fixture.receive(fixture.message(39))
+        fixture = try filled(summary([39], [40], [41], [42], [43], [44], []), fixture)
+        #expect(try items(fixture) == [[39], [40], [41], [42], [43], [44]], "nothing rests on no message")
+        try fixture.receive(fixture.message(40))
+        try fixture.keep(InboxRow(id: "c1", lastMessage: fixture.message(41), counter: 1))
+        for (number, change) in [(42, \Message.editedAt), (43, \Message.deletedAt)] {
+            var message = try fixture.message(number)
+            message[keyPath: change] = Fixture.now
+            try fixture.receive(message)
+        }
+        // Transcripts come later than their messages.
+        var voice = try fixture.message(44)
+        voice.kind = .voice
+        try fixture.receive(voice)
+        #expect(try items(fixture) == [[39], [40], [41]])
+        for number in [39, 40, 41] {
+            var message = try fixture.message(number)
+            (message.version, message.textVersion, message.editedAt) = (90, 90, Fixture.now)
+            try fixture.receive(message)
+        }
+        #expect(try items(fixture) == nil)
+    }
+
+    /// Nobody here knows when messages disappear that have not come.
+    @Test func whatHasNotComeIsNotAwaitedForLong() throws {
+        var fixture = try filled(summary([5], [40]), Fixture())
+        let deadline = Fixture.now.addingTimeInterval(86_400)
+        #expect(try items(fixture, at: deadline.addingTimeInterval(-1)) == [[5], [40]])
+        #expect(try items(fixture, at: deadline) == [[5]] && fixture.store.nextExpiry() == deadline)
+        try fixture.receive(fixture.message(40))
+        #expect(try items(fixture, at: deadline) == [[5], [40]] && fixture.store.nextExpiry() == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func whereMessagesDisappearItIsNotAwaited(isInTheInbox: Bool) throws {
+        var fixture = try Fixture()
+        var conversation = try #require(fixture.state.conversation)
+        conversation.disappearAfter = 3_600
+        conversation.version += 100
+        if isInTheInbox {
+            try fixture.keep(InboxRow(id: "c1", conversation: conversation, counter: 1))
+        } else {
+            fixture.state.keep(conversation)
+            try fixture.store.save(fixture.state, fixture.state.takeChanges())
+        }
+        #expect(try items(filled(summary([5], [40]), fixture)) == [[5]])
     }
 
     @Test func itemsDisappear() throws {
@@ -69,6 +119,16 @@ struct StoredSummariesTests {
         #expect(try items(fixture, at: Fixture.now.addingTimeInterval(60)) == [[6]])
         try fixture.store.expire(at: Fixture.now.addingTimeInterval(90))
         #expect(try items(fixture) == nil && !fixture.hasStored("of ["))
+    }
+
+    @Test func afterARestoreOfTheServerNothingIsLeft() throws {
+        var fixture = try filled(summary([5]), Fixture())
+        var server = ModelConversation()
+        server.restore()
+        let (snapshot, position) = server.snapshot(window: 10)
+        fixture.state.apply(snapshot, at: position)
+        try fixture.store.save(fixture.state, fixture.state.takeChanges())
+        #expect(try items(fixture) == nil && !fixture.hasStored("of [5]"))
     }
 
     @Test func theyAreBounded() throws {

@@ -64,7 +64,7 @@ extension ConversationStore {
         return state
     }
 
-    private func message(_ number: Int, in id: ConversationID, _ database: Database) throws -> Message? {
+    func message(_ number: Int, in id: ConversationID, _ database: Database) throws -> Message? {
         try Data.fetchOne(
             database, sql: "SELECT json FROM messages WHERE conversation = ? AND number = ?",
             arguments: [id.rawValue, number]

@@ -16,48 +16,62 @@ enum DerivationOwner {
 
 // What is derived from messages, and what becomes of it with these.
 extension ConversationStore {
-    /// Replaces what an owner has. What rests on messages that are known to have changed, to have gone, or to disappear at a
-    /// time that nobody knows here, is left out.
-    func save(_ derivations: [StoredDerivation], of owner: String, _ database: Database) throws {
+    /// Replaces what an owner has. Left out is what rests on no messages, on messages that are known to have changed or to have
+    /// gone, and on messages that were never stored here: nobody here knows when they disappear.
+    ///
+    /// - Parameter deadline: in milliseconds since 1970; until then, what rests on messages that have not come yet is kept where
+    ///   messages do not disappear.
+    func save(
+        _ derivations: [StoredDerivation], of owner: String, awaitingUntil deadline: Int64? = nil, _ database: Database
+    ) throws {
+        let expiries = try knownExpiries(of: Set(derivations.flatMap(\.citations)), database)
         try database.execute(sql: "DELETE FROM derivations WHERE owner = ?", arguments: [owner])
-        for derivation in derivations {
+        for derivation in derivations where !derivation.citations.isEmpty {
             try database.execute(
-                sql: "INSERT INTO derivations VALUES (?, ?, ?, ?)",
-                arguments: [owner, derivation.position, !derivation.citations.isEmpty, derivation.json])
+                sql: "INSERT INTO derivations VALUES (?, ?, ?)",
+                arguments: [owner, derivation.position, derivation.json])
             for citation in derivation.citations {
+                let expires = expiries[citation]
                 try database.execute(
                     sql: """
-                        INSERT INTO citations (conversation, number, owner, position, textVersion) VALUES (?, ?, ?, ?, ?)
+                        INSERT INTO citations (conversation, number, owner, position, textVersion, isKnown, expires)
+                        VALUES (?, ?, ?, ?, ?, ?, ?)
                         ON CONFLICT DO UPDATE SET textVersion = min(textVersion, excluded.textVersion)
                         """,
                     arguments: [
                         citation.conversation.rawValue, citation.number, owner, derivation.position, citation.of,
+                        expires != nil, expires ?? nil,
                     ])
             }
         }
         try compare(citationsOf: owner, database)
         for id in Set(derivations.flatMap(\.citations).map(\.conversation)) {
-            let head = try head(of: id, database)
-            let row = try inboxRow(id, database)
-            if row?.gone == true { try withdrawAll(in: id, database) }
-            let memberships = [head?.membership, row?.membership].compactMap(\.self)
-            if let newest = memberships.max(by: { $0.version < $1.version }) {
-                try withdraw(unseenBy: newest, in: id, database)
-            }
-            guard [row?.conversation, head?.conversation].contains(where: { $0?.disappearAfter != nil }) else {
-                continue
-            }
-            try database.execute(
-                sql: "DELETE FROM citations WHERE conversation = ? AND owner = ? AND NOT isStored",
-                arguments: [id.rawValue, owner])
+            try compare(citationsOf: owner, in: id, isAwaiting: deadline != nil, database)
         }
+        try database.execute(
+            sql: "UPDATE citations SET expires = ? WHERE owner = ? AND NOT isKnown", arguments: [deadline, owner])
+    }
+
+    /// When messages disappear that are or were stored, nil inside for never. Others are left out.
+    private func knownExpiries(
+        of citations: Set<AnswerSentence.Citation>, _ database: Database
+    ) throws -> [AnswerSentence.Citation: Int64?] {
+        var expiries: [AnswerSentence.Citation: Int64?] = [:]
+        for citation in citations {
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT expires FROM citations WHERE conversation = ? AND number = ? AND isKnown LIMIT 1",
+                arguments: [citation.conversation.rawValue, citation.number])
+            if let row { expiries.updateValue(row[0], forKey: citation) }
+        }
+        return expiries
     }
 
     /// Compares what an owner's derivations rest on with the messages that are stored.
     private func compare(citationsOf owner: String, _ database: Database) throws {
         try database.execute(
             sql: """
-                UPDATE citations SET isStored = 1, expires = m.expires FROM messages m
+                UPDATE citations SET isStored = 1, isKnown = 1, expires = m.expires FROM messages m
                 WHERE citations.owner = ? AND m.conversation = citations.conversation AND m.number = citations.number
                 """,
             arguments: [owner])
@@ -71,14 +85,41 @@ extension ConversationStore {
             arguments: [owner])
     }
 
+    /// Compares them with what is known of a conversation.
+    private func compare(
+        citationsOf owner: String, in id: ConversationID, isAwaiting: Bool, _ database: Database
+    ) throws {
+        let (head, row) = (try head(of: id, database), try inboxRow(id, database))
+        if row?.gone == true { try withdrawAll(in: id, database) }
+        let memberships = [head?.membership, row?.membership].compactMap(\.self)
+        if let newest = memberships.max(by: { $0.version < $1.version }) {
+            try withdraw(unseenBy: newest, in: id, database)
+        }
+        if let message = row?.lastMessage { try withdraw(restingOn: message, database) }
+        let noted = try Data.fetchAll(
+            database,
+            sql:
+                "SELECT o.json FROM citations c JOIN own o USING (conversation, number) WHERE owner = ? AND conversation = ?",
+            arguments: [owner, id.rawValue])
+        for own in try noted.map({ try StoredJSON.decode(OwnMessage.self, $0) }) where own.hidden == true {
+            try withdraw(restingOn: own.number, in: id, database)
+        }
+        // What is stored from before a restore of the server are other messages.
+        let isOld = try head?.epoch != nil && head?.epoch != answersEpoch(database)
+        let disappears = [row?.conversation, head?.conversation].contains { $0?.disappearAfter != nil }
+        guard isOld || disappears || !isAwaiting else { return }
+        try database.execute(
+            sql: "DELETE FROM citations WHERE conversation = ? AND owner = ? AND (? OR NOT isKnown)",
+            arguments: [id.rawValue, owner, isOld])
+    }
+
     /// The derivations of an owner, by their positions, as of a time.
     func derivations(of owner: String, at now: Date, _ database: Database) throws -> [Int: Data] {
         let rows = try Row.fetchAll(
             database,
             sql: """
                 SELECT position, json FROM derivations d WHERE owner = ?1 AND NOT EXISTS (
-                    SELECT 1 FROM citations c
-                    WHERE c.owner = ?1 AND (c.position = d.position OR NOT d.isCited) AND c.expires <= ?2)
+                    SELECT 1 FROM citations c WHERE c.owner = ?1 AND c.position = d.position AND c.expires <= ?2)
                 """,
             arguments: [owner, Int64(now.timeIntervalSince1970 * 1_000)])
         return Dictionary(rows.map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
@@ -103,14 +144,28 @@ extension ConversationStore {
 
     /// Withdraws what rests on an older text of a message, which need not be stored.
     func withdraw(restingOn message: Message, _ database: Database) throws {
+        try accept(message, database)
         let (id, textVersion) = (message.conversation.rawValue, message.deletedAt == nil ? message.textVersion : nil)
         try database.execute(
             sql: "DELETE FROM citations WHERE conversation = ?1 AND number = ?2 AND (?3 IS NULL OR textVersion < ?3)",
             arguments: [id, message.number, textVersion])
-        guard let expiry = message.expiry else { return }
         try database.execute(
-            sql: "UPDATE citations SET expires = ? WHERE conversation = ? AND number = ?",
-            arguments: [Self.milliseconds(expiry), id, message.number])
+            sql: "UPDATE citations SET isKnown = 1, expires = ? WHERE conversation = ? AND number = ?",
+            arguments: [message.expiry.map(Self.milliseconds), id, message.number])
+    }
+
+    /// Takes a text that was never edited as the one that was summarised: there was no other.
+    func accept(_ message: Message, _ database: Database) throws {
+        guard message.isOriginal else { return }
+        try database.execute(
+            sql: """
+                UPDATE citations SET textVersion = max(textVersion, ?)
+                WHERE conversation = ? AND number = ? AND owner = ?
+                """,
+            arguments: [
+                message.textVersion, message.conversation.rawValue, message.number,
+                DerivationOwner.summary(of: message.conversation),
+            ])
     }
 
     func withdraw(restingOn number: Int, in id: ConversationID, _ database: Database) throws {
@@ -129,11 +184,23 @@ extension ConversationStore {
         }
     }
 
+    /// The server's epoch as of which answers and summaries are stored; nil before any stream has told it.
+    private func answersEpoch(_ database: Database) throws -> String? {
+        try Data.fetchOne(database, sql: "SELECT json FROM heads WHERE name = 'answers'")
+            .flatMap { try StoredJSON.decode([String].self, $0).first }
+    }
+
     /// Removes all answers and summaries if the server has another epoch, such as after a restore: messages of the same
     /// numbers may be others.
     func removeAnswers(unlessIn epoch: String?, _ database: Database) throws {
-        guard let known = try inboxHead(database)?.epoch, known != epoch else { return }
-        for table in ["threads", "runs", "summaries"] { try database.execute(sql: "DELETE FROM \(table)") }
+        guard let epoch else { return }
+        let known = try answersEpoch(database)
+        guard known != epoch else { return }
+        if known != nil {
+            for table in ["threads", "runs", "summaries"] { try database.execute(sql: "DELETE FROM \(table)") }
+        }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO heads VALUES ('answers', ?)", arguments: [try StoredJSON.encode([epoch])])
     }
 
     /// Withdraws what rests on what a row of the inbox tells of.
@@ -157,6 +224,11 @@ extension ConversationStore {
         case .conversation, .created, .marks: break
         }
     }
+}
+
+extension Message {
+    /// It has the text that it was sent with. What else has words gets them later, such as a transcript.
+    var isOriginal: Bool { kind == .text && editedAt == nil && deletedAt == nil }
 }
 
 extension Membership.Span {

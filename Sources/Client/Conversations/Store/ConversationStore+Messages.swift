@@ -69,6 +69,7 @@ extension ConversationStore {
         }
         for number in changes.messages {
             if let message = state.messages[number] {
+                try accept(message, database)
                 try database.execute(
                     sql: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?)",
                     arguments: [
@@ -95,6 +96,8 @@ extension ConversationStore {
                 arguments: [user.rawValue, try StoredJSON.encode(person)])
         }
         var head = changes.isReplaced ? ConversationHead() : try head(of: state.id, database) ?? ConversationHead()
+        let epoch = state.position?.epoch
+        if head.epoch != epoch { try removeAnswers(unlessIn: epoch, database) }
         if changes.removedBefore > 0 { head.remove(below: changes.removedBefore) }
         head.update(from: state)
         try save(head, of: state.id, database)

@@ -26,28 +26,36 @@ extension ConversationStore {
         }
     }
 
+    /// For how long what rests on messages that have not come is kept: 24 hours, in milliseconds.
+    static let awaited: Int64 = 86_400_000
+
     /// Replaces the summary of a conversation.
     ///
-    /// - Parameter sequence: of the conversation, as far as it was known when the summary was asked for: no message that has
-    ///   changed later may be in it.
+    /// - Parameter sequence: of the conversation, as far as it was known when the summary was asked for. Messages that have
+    ///   changed later count as changed after they were summarised, unless they have the text that they were sent with.
     func save(_ stored: StoredSummary, asOf sequence: Int, of id: ConversationID) throws {
         var head = Head(
             summary: stored.summary, scope: stored.scope, receivedAt: stored.receivedAt,
             items: stored.summary.items.count)
         head.summary.items = []
-        let derivations = try stored.summary.items.enumerated().map { position, item in
-            StoredDerivation(
-                position: position, json: try StoredJSON.encode(item),
-                citations: item.messages.map { .init(conversation: id, number: $0, of: sequence) })
-        }
         let json = try StoredJSON.encode(head)
         try database.write { database in
+            let derivations = try stored.summary.items.enumerated().map { position, item in
+                StoredDerivation(
+                    position: position, json: try StoredJSON.encode(item),
+                    citations: try item.messages.map { number in
+                        let held = try message(number, in: id, database).flatMap { $0.isOriginal ? $0 : nil }
+                        return .init(conversation: id, number: number, of: max(sequence, held?.textVersion ?? 0))
+                    })
+            }
             try database.execute(sql: "DELETE FROM summaries WHERE conversation = ?", arguments: [id.rawValue])
             guard derivations.reduce(json.count, { $0 + $1.json.count }) <= limits.summaryBytes else { return }
             try database.execute(
                 sql: "INSERT INTO summaries VALUES (?, ?, ?)",
                 arguments: [id.rawValue, stored.receivedAt.timeIntervalSince1970, json])
-            try save(derivations, of: DerivationOwner.summary(of: id), database)
+            try save(
+                derivations, of: DerivationOwner.summary(of: id),
+                awaitingUntil: Self.milliseconds(stored.receivedAt) + Self.awaited, database)
             try database.execute(
                 sql: """
                     DELETE FROM summaries WHERE conversation IN (
@@ -57,8 +65,8 @@ extension ConversationStore {
         }
     }
 
-    /// The sequence of a conversation that was reached when it was read last; nil if nothing is stored of it.
-    func sequence(of id: ConversationID) throws -> Int? {
-        try database.read { try head(of: id, $0)?.sequence.map { Int($0) } }
+    /// The position that a conversation was read up to; nil if nothing is stored of it.
+    func position(of id: ConversationID) throws -> StreamPosition? {
+        try database.read { try head(of: id, $0)?.documents(of: id).position }
     }
 }

@@ -1,8 +1,10 @@
 // The tables of what is derived from messages, beside translations: answers of the assistant, and summaries.
 extension StoreFile {
     /// Each sentence of an answer, and each item of a summary, is a row of `derivations`, and the messages that it rests on are
-    /// rows of `citations`. A citation that is removed takes along what rests on it, and what the same answer says without
-    /// naming messages. A sentence without a row is withdrawn.
+    /// rows of `citations`. A citation that is removed takes along what rests on it. A sentence without a row is withdrawn.
+    ///
+    /// A citation `isStored` if its message is, and `isKnown` if that was so once: only then is it known when the message
+    /// disappears.
     static let derived = """
         CREATE TABLE IF NOT EXISTS threads (
             id TEXT PRIMARY KEY, updatedAt REAL NOT NULL, json BLOB NOT NULL) WITHOUT ROWID;
@@ -13,11 +15,10 @@ extension StoreFile {
         CREATE TABLE IF NOT EXISTS summaries (
             conversation TEXT PRIMARY KEY, receivedAt REAL NOT NULL, json BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS derivations (
-            owner TEXT, position INTEGER, isCited INTEGER NOT NULL, json BLOB NOT NULL, PRIMARY KEY (owner, position)
-        ) WITHOUT ROWID;
+            owner TEXT, position INTEGER, json BLOB NOT NULL, PRIMARY KEY (owner, position)) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS citations (
             conversation TEXT, number INTEGER, owner TEXT, position INTEGER, textVersion INTEGER NOT NULL,
-            isStored INTEGER NOT NULL DEFAULT 0, expires INTEGER,
+            isStored INTEGER NOT NULL DEFAULT 0, isKnown INTEGER NOT NULL, expires INTEGER,
             PRIMARY KEY (conversation, number, owner, position)) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS citationsOfOwners ON citations (owner, position);
         CREATE INDEX IF NOT EXISTS expiringCitations ON citations (expires) WHERE expires IS NOT NULL;
@@ -34,7 +35,7 @@ extension StoreFile {
             DELETE FROM citations WHERE owner = old.owner AND position = old.position;
         END;
         CREATE TRIGGER IF NOT EXISTS citationRemoved AFTER DELETE ON citations BEGIN
-            DELETE FROM derivations WHERE owner = old.owner AND (position = old.position OR NOT isCited);
+            DELETE FROM derivations WHERE owner = old.owner AND position = old.position;
         END;
         \(cited)
         """
@@ -48,7 +49,7 @@ extension StoreFile {
         CREATE TRIGGER IF NOT EXISTS citedStored AFTER INSERT ON messages BEGIN
             DELETE FROM citations WHERE conversation = new.conversation AND number = new.number
                 AND (new.textVersion IS NULL OR textVersion < new.textVersion);
-            UPDATE citations SET isStored = 1, expires = new.expires
+            UPDATE citations SET isStored = 1, isKnown = 1, expires = new.expires
                 WHERE conversation = new.conversation AND number = new.number;
         END;
         """

@@ -2,17 +2,20 @@ import Foundation
 
 // The last summary of each conversation, as it is stored.
 extension RealtimeEndpoint {
-    /// The sequence of a conversation, as far as it is known here; nil if nothing is.
+    /// The sequence of a conversation, as far as it is known here: in the epoch of its stream, or of the list. 0 if what is known
+    /// is of another epoch; nil if nothing is.
     func knownSequence(of id: ConversationID) -> Int? {
-        let row = messaging.inbox.rows[id]
-        var known = [
-            messaging.open[id]?.state.position.map { Int($0.sequence) }, row?.lastMessage?.version,
-            row?.conversation?.version,
-        ].compactMap(\.self)
+        let (row, listed) = (messaging.inbox.rows[id], messaging.inbox.position?.epoch)
+        let open = messaging.open[id]?.state.position
+        var positions = [open].compactMap(\.self)
         cache { store in
-            if let stored = try store.sequence(of: id) { known.append(stored) }
+            if let stored = try store.position(of: id) { positions.append(stored) }
         }
-        return known.max()
+        guard row != nil || !positions.isEmpty else { return nil }
+        let epoch = open?.epoch ?? listed
+        var known = positions.filter { epoch == nil || $0.epoch == epoch }.map { Int($0.sequence) }
+        if epoch == listed { known += [row?.lastMessage?.version, row?.conversation?.version].compactMap(\.self) }
+        return known.max() ?? 0
     }
 
     /// Stores a summary. One of a call rests on what was said in it, of which nothing here knows whether it is still there.
