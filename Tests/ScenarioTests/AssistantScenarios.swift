@@ -225,6 +225,7 @@ struct AssistantScenarios {
             }
             #expect(runs.allSatisfy { $0.status == .done && $0.audience == .conversation } && runs.count == 3)
             #expect(Set(runs.map(\.thread)).count == 1)
+            #expect(await assistant.storedThread(runs[0].thread)?.runs.map(\.id) == batch.map(\.run.id))
 
             // Cancelled by the user, its reader is told.
             fixture.model.hold()

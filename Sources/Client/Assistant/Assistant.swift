@@ -69,6 +69,7 @@ public struct Assistant: Sendable {
                     questions: questions, thread: thread, conversation: await realtime.resolved(conversation),
                     for: audience))
         }
+        await realtime.order(result.runs)
         for run in result.runs { await realtime.keep(run, for: owner) }
         return result.runs.map { answer(of: $0) }
     }

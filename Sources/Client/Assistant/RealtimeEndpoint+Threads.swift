@@ -10,7 +10,8 @@ struct AnswersBefore: Sendable {
 // Threads of the assistant, as they are stored.
 extension RealtimeEndpoint {
     /// What is stored now; of the runs, those of one thread.
-    func answersBefore(ofThread id: AssistantThreadID? = nil) -> AnswersBefore {
+    func answersBefore(ofThread id: AssistantThreadID? = nil) async -> AnswersBefore {
+        await openStoreIfNeeded()
         var before = AnswersBefore(owner: messaging.owner)
         cache { store in
             before.threads = Set(try store.threads().map(\.id))
@@ -21,22 +22,30 @@ extension RealtimeEndpoint {
 
     /// Takes a page of threads; `isFirst` is whether it has those that were used last.
     func keep(_ page: AssistantThreadPage, isFirst: Bool, _ before: AnswersBefore) {
-        var page = page
-        page.threads.removeAll { messaging.erased.contains($0.id.rawValue) }
-        keepAnswers(for: before.owner) { try $0.save(page, replacing: isFirst ? before.threads : []) }
+        let erased = messaging.erased
+        keepAnswers(for: before.owner) { store in
+            try store.save(page, replacing: isFirst ? before.threads : [], except: erased)
+        }
     }
 
     func keep(_ thread: AssistantThread, _ runs: [AssistantRun], _ before: AnswersBefore) {
-        guard !messaging.erased.contains(thread.id.rawValue) else { return }
-        let runs = runs.filter { !messaging.erased.contains($0.id.rawValue) }
-        keepAnswers(for: before.owner) { try $0.save(thread, runs, replacing: before.runs) }
+        let erased = messaging.erased
+        guard !erased.contains(thread.id.rawValue) else { return }
+        order(runs)
+        keepAnswers(for: before.owner) { try $0.save(thread, runs, replacing: before.runs, except: erased) }
+    }
+
+    /// Notes in which order runs were asked: they may end in another one.
+    func order(_ runs: [AssistantRun]) {
+        for (position, run) in runs.enumerated() { messaging.runOrder[run.id] = position }
     }
 
     func keep(_ run: AssistantRun, for owner: UserID?) {
         guard !messaging.erased.contains(run.thread.rawValue), !messaging.erased.contains(run.id.rawValue) else {
             return
         }
-        keepAnswers(for: owner) { try $0.save(run) }
+        let position = messaging.runOrder[run.id]
+        keepAnswers(for: owner) { try $0.save(run, at: position) }
     }
 
     /// Removes what is gone for ever. What a response still has of it that was made before is not taken.

@@ -72,6 +72,51 @@ struct KeptAnswersTests {
         await switchboard.close()
     }
 
+    /// Answers of a batch may end in any order.
+    @Test(.timeLimit(.minutes(1))) func runsAreInTheOrderOfTheirQuestions() async throws {
+        let switchboard = try await Fixture.client()
+        let (assistant, realtime) = (switchboard.assistant, switchboard.realtime)
+        func ids() async -> [AssistantRunID]? { await assistant.storedThread("t1")?.runs.map(\.id) }
+        let batch = ["r1", "r2", "r3"].map { Fixture.run($0, status: .running) }
+        await realtime.order(batch)
+        for run in ["r3", "r1"] { await realtime.keep(Fixture.run(.init(run)), for: "u1") }
+        #expect(await ids() == ["r1", "r3"])
+        // A thread has the order, too: also of those that are still written.
+        let thread = [Fixture.run("r0"), Fixture.run("r1"), Fixture.run("r2", status: .running), Fixture.run("r3")]
+        await realtime.keep(Fixture.thread("t1", runs: 4), thread, .init(owner: "u1"))
+        await realtime.keep(Fixture.run("r2"), for: "u1")
+        #expect(await ids() == ["r0", "r1", "r2", "r3"])
+        await switchboard.close()
+    }
+
+    /// A page proves what is gone as far as it goes, with what was erased meanwhile.
+    @Test(.timeLimit(.minutes(1))) func whatIsErasedIsStillOnItsPage() async throws {
+        let switchboard = try await Fixture.client()
+        let (assistant, realtime) = (switchboard.assistant, switchboard.realtime)
+        let threads = [Fixture.thread("t2", at: 2), Fixture.thread("t1", at: 1)]
+        await realtime.keep(AssistantThreadPage(threads: threads), isFirst: true, .init())
+        let before = await realtime.answersBefore()
+        await realtime.removeThread("t2", of: "u1")
+        let page = AssistantThreadPage(threads: [threads[0]], nextCursor: "more")
+        await realtime.keep(page, isFirst: true, before)
+        #expect(await assistant.storedThreads().map(\.id) == ["t1"])
+        await switchboard.close()
+    }
+
+    /// What is stored is known before anything was read.
+    @Test(.timeLimit(.minutes(1))) func theStoreIsOpenedToKnowWhatIsGone() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("answers-\(newUUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let token = "x.\(Data(#"{"sub":"ann"}"#.utf8).base64EncodedString()).x"
+        StoreDirectory(folder.path).remember("u1", of: try #require(TokenSubject(of: token)))
+        var options = SwitchboardOptions()
+        options.store = .directory(folder.path)
+        let switchboard = try Switchboard("http://127.0.0.1:1", options: options)
+        await switchboard.credentials.use(.provider { token })
+        #expect(await switchboard.realtime.answersBefore().owner == "u1")
+        await switchboard.close()
+    }
+
     /// An answer that was read before a message was hidden, and comes after that.
     @Test(.timeLimit(.minutes(1))) func whatIsHiddenIsNotTakenAgain() async throws {
         let switchboard = try await Fixture.client()

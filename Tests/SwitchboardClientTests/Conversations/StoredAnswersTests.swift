@@ -301,6 +301,16 @@ struct StoredAnswersTests {
         #expect(rows == 0)
     }
 
+    /// The title of a thread is its first question.
+    @Test func aRunThatIsNotStoredGoesWithItsThread() throws {
+        let store = try Fixture().store
+        try store.save(
+            AssistantThreadPage(threads: [Fixture.thread("t1", at: 1), Fixture.thread("t2", at: 2, runs: 2)]))
+        try store.save(Fixture.run("r3", in: "t3", at: 3))
+        try store.remove(AssistantRunID("r1"))
+        #expect(try store.threads().map(\.id) == ["t3", "t2"])
+    }
+
     @Test func whatTheServerDoesNotHaveIsGone() throws {
         let store = try Fixture().store
         func page(_ ids: (AssistantThreadID, Double)..., more: Bool) -> AssistantThreadPage {

@@ -56,7 +56,10 @@ extension ConversationStore {
     ///
     /// - Parameter known: of the first page, the threads that were stored when it was asked for: those that are not on it,
     ///   where they would be, are gone.
-    func save(_ page: AssistantThreadPage, replacing known: Set<AssistantThreadID> = []) throws {
+    /// - Parameter erased: what is not taken of it.
+    func save(
+        _ page: AssistantThreadPage, replacing known: Set<AssistantThreadID> = [], except erased: Set<String> = []
+    ) throws {
         try database.write { database in
             let listed = Set(page.threads.map(\.id))
             for id in known.subtracting(listed) {
@@ -65,7 +68,7 @@ extension ConversationStore {
                 if let last = page.threads.last, page.nextCursor != nil, thread.updatedAt <= last.updatedAt { continue }
                 try remove(id, database)
             }
-            for thread in page.threads { try save(thread, database) }
+            for thread in page.threads where !erased.contains(thread.id.rawValue) { try save(thread, database) }
             try shrinkAnswers(database)
         }
     }
@@ -73,32 +76,38 @@ extension ConversationStore {
     /// Takes a thread with all of its runs.
     ///
     /// - Parameter known: the runs that were stored when it was asked for: those that it does not have are gone.
+    /// - Parameter erased: what is not taken of it.
     func save(
-        _ thread: AssistantThread, _ runs: [AssistantRun], replacing known: Set<AssistantRunID> = []
+        _ thread: AssistantThread, _ runs: [AssistantRun], replacing known: Set<AssistantRunID> = [],
+        except erased: Set<String> = []
     ) throws {
         try database.write { database in
             try save(thread, database)
             for id in known.subtracting(runs.map(\.id)) {
                 try database.execute(sql: "DELETE FROM runs WHERE id = ?", arguments: [id.rawValue])
             }
-            for (position, run) in runs.enumerated() { try save(run, at: position, database) }
+            for (position, run) in runs.enumerated() where !erased.contains(run.id.rawValue) {
+                try save(run, at: position, database)
+            }
             try shrinkAnswers(database)
         }
     }
 
     /// Takes a run, also of a thread that is not known, such as a new one.
-    func save(_ run: AssistantRun) throws {
+    ///
+    /// - Parameter position: among those that were asked at the same time; nil is after those that are stored.
+    func save(_ run: AssistantRun, at position: Int? = nil) throws {
         guard run.status != .running else { return }
         try database.write { database in
             var thread = try thread(run.thread, database) ?? AssistantThread(run)
-            let position: Int? = try Int.fetchOne(
+            let next: Int? = try Int.fetchOne(
                 database,
                 sql: """
                     SELECT coalesce((SELECT position FROM runs WHERE id = ?1),
                         (SELECT max(position) + 1 FROM runs WHERE thread = ?2))
                     """,
                 arguments: [run.id.rawValue, run.thread.rawValue])
-            try save(run, at: position ?? 0, database)
+            try save(run, at: position ?? next ?? 0, database)
             let count = try Int.fetchOne(
                 database, sql: "SELECT count(*) FROM runs WHERE thread = ?", arguments: [run.thread.rawValue])
             thread.updatedAt = max(thread.updatedAt, run.askedAt)
@@ -170,15 +179,25 @@ extension ConversationStore {
         try database.execute(sql: "DELETE FROM threads WHERE id = ?", arguments: [id.rawValue])
     }
 
-    /// Removes a run; its thread goes with the last one.
+    /// Removes a run; its thread goes with the last one. Nobody here knows the thread of a run that is not stored: all go that
+    /// have one run, which is not stored.
     func remove(_ id: AssistantRunID) throws {
         try database.write { database in
             let stored = try String.fetchOne(
                 database, sql: "SELECT thread FROM runs WHERE id = ?", arguments: [id.rawValue])
+            guard let stored else { return try removeUnread(database) }
             try database.execute(sql: "DELETE FROM runs WHERE id = ?", arguments: [id.rawValue])
-            guard let stored, var thread = try thread(AssistantThreadID(stored), database) else { return }
+            guard var thread = try thread(AssistantThreadID(stored), database) else { return }
             thread.runs -= 1
             if thread.runs > 0 { try save(thread, database) } else { try remove(thread.id, database) }
+        }
+    }
+
+    private func removeUnread(_ database: Database) throws {
+        let unread = try Data.fetchAll(
+            database, sql: "SELECT json FROM threads WHERE id NOT IN (SELECT thread FROM runs)")
+        for thread in try unread.map({ try StoredJSON.decode(AssistantThread.self, $0) }) where thread.runs <= 1 {
+            try remove(thread.id, database)
         }
     }
 }

@@ -19,6 +19,8 @@ struct MessagingState {
     var open: [ConversationID: OpenConversation] = [:]
     /// The threads and runs of the assistant that are gone: what a late response has of them is not stored.
     var erased: Set<String> = []
+    /// The places of runs in their batches and threads, as responses have them.
+    var runOrder: [AssistantRunID: Int] = [:]
     /// The conversations in which the app looks at who is writing.
     var typing: [ConversationID: RealtimeEndpoint.OpenTyping] = [:]
 }

@@ -75,7 +75,7 @@ extension RealtimeEndpoint {
         messaging.store?.close()
         (messaging.owner, messaging.store, messaging.queueTimer) = (nil, nil, nil)
         (messaging.isCacheBroken, messaging.isInboxOpen) = (false, false)
-        (messaging.inbox, messaging.erased) = (InboxState(), [])
+        (messaging.inbox, messaging.erased, messaging.runOrder) = (InboxState(), [], [:])
         messaging.queue = WriteQueue(seed: .random(in: 0...UInt64.max))
         messaging.open = [:]
     }
