@@ -195,6 +195,25 @@ struct AssistantScenarios {
         }
     }
 
+    @Test func whoLeavesKeepsNoAnswers() async throws {
+        try await withFixture { fixture in
+            let assistant = fixture.ann.assistant
+            let me = try await fixture.ann.me()
+            let group = try await fixture.ben.conversations.group(named: "Trip", members: [me.id]).id
+            try await fixture.ben.messages(in: group).send("I bring the tent for all of us")
+            let mine = fixture.ann.messages(in: group)
+            _ = await state(of: mine) { $0.messages.last?.text == "I bring the tent for all of us" }
+            let run = try await assistant.ask("Who brings the tent?", in: group).finished()
+            func texts() async -> [String]? {
+                await assistant.storedThread(run.thread)?.runs.flatMap(\.sentences).map(\.text)
+            }
+            #expect(await texts() == ["Ben brings the tent.", ""])
+            // No stream is open that would tell it.
+            try await mine.leave()
+            #expect(await texts() == ["", ""])
+        }
+    }
+
     private func reader(of folder: String, at address: String) throws -> Switchboard {
         var options = SwitchboardOptions()
         options.store = .directory(folder)

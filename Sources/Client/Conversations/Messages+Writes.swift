@@ -204,8 +204,9 @@ extension Messages {
 
     /// Leaves a group. What was seen of it stays readable. Leaving twice changes nothing.
     public func leave() async throws {
-        let _: Nothing = try await realtime.request(
-            "members.leave", ["conversation": await realtime.resolve(conversation)])
+        let id = await realtime.resolve(conversation)
+        let _: Nothing = try await realtime.request("members.leave", ["conversation": id])
+        await realtime.withdrawAnswers(in: id)
     }
 
     /// Accepts the invitation to a group, or somebody's request to write. Accepting twice changes nothing.
@@ -216,8 +217,9 @@ extension Messages {
 
     /// Declines an invitation or a request, of which nobody is notified. Declining twice changes nothing.
     public func decline() async throws {
-        let _: Nothing = try await realtime.request(
-            "members.decline", ["conversation": await realtime.resolve(conversation)])
+        let id = await realtime.resolve(conversation)
+        let _: Nothing = try await realtime.request("members.decline", ["conversation": id])
+        await realtime.withdrawAnswers(in: id)
     }
 
     private func change(_ name: String, _ params: some Encodable & Sendable) async throws -> Conversation {

@@ -129,6 +129,8 @@ struct KeptAnswersTests {
             .own(OwnMessage(number: 6, starred: false, hidden: true, reacted: [], counter: 1)), in: "c1")
         await realtime.keep(Fixture.thread("t1"), [run], .init(owner: "u1"))
         #expect(await texts(assistant) == [nil, nil, "three"])
+        await realtime.withdrawAnswers(in: "c1")
+        #expect(await texts(assistant) == [nil, nil, nil])
         await switchboard.close()
     }
 

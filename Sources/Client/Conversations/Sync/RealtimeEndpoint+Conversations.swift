@@ -99,17 +99,20 @@ extension RealtimeEndpoint {
         case .refused(let problem) where problem.kind == .forbidden: break
         case .refused(let problem):
             conversation.problem = problem
-            if problem.kind == .notFound { cache { try $0.withdrawAll(in: conversation.state.id) } }
+            if problem.kind == .notFound { withdrawAnswers(in: conversation.state.id) }
             return
         default: return
         }
         conversation.translations.removeAll()
-        cache { try $0.withdrawAll(in: conversation.state.id) }
+        withdrawAnswers(in: conversation.state.id)
         conversation.state.isWithoutStream = true
         conversation.state.position = nil
         let id = conversation.state.id
         Task { [weak self] in await self?.readFormer(id) }
     }
+
+    /// Removes what was made of a conversation that the user is not in.
+    func withdrawAnswers(in id: ConversationID) { cache { try $0.withdrawAll(in: id) } }
 
     /// Stores and shows what has changed.
     func changed(_ conversation: OpenConversation) {
