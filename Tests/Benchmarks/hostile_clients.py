@@ -37,6 +37,7 @@ class Target:
         self.people = description["people"]
         self.ends = time.monotonic() + description["seconds"]
         self.did: collections.Counter[str] = collections.Counter()
+        self.background: set[asyncio.Task[None]] = set()
         self.url, self.realtime_url = f"http://{HOST}:{self.port}", f"ws://{HOST}:{self.port}/v1/realtime"
 
     def two_people(self) -> list[dict]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import itertools
 import random
@@ -11,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from switchboard_tests.endpoint import Endpoint, RequestError, client_id
+from websockets import WebSocketException
 
 if TYPE_CHECKING:
     from hostile_clients import Target
@@ -23,11 +25,27 @@ MARKED = ["a" + "\u0301" * 32_000, ("a" + "\u0301" * 64) * 500]
 EMOJI = ["👍", "❤️", "😂", "🎉", "😮"]
 
 
-async def member(target: Target) -> tuple[Endpoint, str]:
-    """A person with a group of their own, in which a message is."""
+async def connected(target: Target) -> Endpoint:
+    """Somebody new, who connects again as soon as the server has closed the connection of one that asks too much."""
     person = target.people.pop()
     endpoint = Endpoint(target.realtime_url, person["id"], person["token"])
     await endpoint.open()
+
+    async def reconnect() -> None:
+        while target.left > 0 and endpoint.reader is not None:
+            await endpoint.reader
+            target.did["connections that were closed"] += 1
+            with contextlib.suppress(OSError, RequestError, TimeoutError, WebSocketException):
+                await endpoint.open()
+            await asyncio.sleep(0.1)
+
+    target.background.add(asyncio.create_task(reconnect()))
+    return endpoint
+
+
+async def member(target: Target) -> tuple[Endpoint, str]:
+    """A person with a group of their own, in which a message is."""
+    endpoint = await connected(target)
     made = await endpoint.ask("conversations.create", clientID=client_id(), kind="group", members=[], name="Hostile")
     conversation = made["conversation"]["id"]
     await endpoint.ask("messages.send", conversation=conversation, clientID=client_id(), text="first")
@@ -379,10 +397,8 @@ UNKNOWN_LANGUAGES = ["ain", "liv", "vot", "xcl", "sux", "akk", "got", "uga"]
 async def readers(target: Target) -> tuple[Endpoint, Endpoint, str]:
     """Two people and a group of both, in which one writes and the other reads."""
     endpoint, conversation = await member(target)
-    person = target.people.pop()
-    reader = Endpoint(target.realtime_url, person["id"], person["token"])
-    await reader.open()
-    members = await endpoint.ask("members.add", conversation=conversation, members=[person["id"]])
+    reader = await connected(target)
+    members = await endpoint.ask("members.add", conversation=conversation, members=[reader.user])
     assert members
     await reader.ask("members.accept", conversation=conversation)
     return endpoint, reader, conversation
@@ -407,6 +423,44 @@ async def languages(target: Target) -> None:
             language=language)
 
     await flood(target, "languages", work)
+
+
+# Scripts of languages that nobody writes any more and of those that few do, and one that no language has.
+UNKNOWN_SCRIPTS = [
+    (0x10330, 0x1034A), (0x10380, 0x1039D), (0x12000, 0x12399), (0x13000, 0x1342E), (0x10A0, 0x10C5), (0x1680, 0x169A),
+    (0x16A0, 0x16EA), (0x2C00, 0x2C5F), (0x1700, 0x1711), (0xA500, 0xA60B), (0xE000, 0xF8FF), (0x61, 0x7A),
+]  # fmt: skip
+
+
+def unknown_words() -> list[list[str]]:
+    """Words of letters at random, of each script."""
+    return [
+        ["".join(chr(random.randint(first, last)) for _ in range(random.randint(2, 12))) for _ in range(200)]
+        for first, last in UNKNOWN_SCRIPTS
+    ]
+
+
+async def unknown_texts(target: Target) -> None:
+    """Texts in languages that nobody knows, short and long, which a reader has translated whatever they are; the author
+    corrects what they are in to one that an engine translates."""
+    endpoint, reader, conversation = await readers(target)
+    await reader.ask("members.updateMe", conversation=conversation, translation={"mode": "automatic", "into": "pt"})
+    await reader.listen(f"conversation:{conversation}")
+    await reader.listen(f"translations:{conversation}")
+
+    # Made before, since those who attack have processors of their own.
+    scripts = unknown_words()
+
+    async def work() -> None:
+        words = [word for script in random.sample(scripts, random.choice([1, 1, 3])) for word in script]
+        text = " ".join(random.choices(words, k=random.choice([3, 30, 500])))[:4_000]
+        sent = await endpoint.ask("messages.send", conversation=conversation, clientID=client_id(), text=text)
+        number, language = sent["message"]["number"], sent["message"].get("language", {"confidence": "no language"})
+        target.did[f"unknown texts: {language['confidence']}"] += 1
+        if random.random() < 0.2:
+            await endpoint.ask("messages.setLanguage", conversation=conversation, number=number, language="es")
+
+    await flood(target, "unknown texts", work)
 
 
 async def glossaries(target: Target) -> None:
@@ -450,5 +504,6 @@ async def questions(target: Target) -> None:
 ATTACKS = [
     sends, long_sends, marked_sends, edits, rewrites, former_texts, small_bodies, reactions, marks, typing,
     typing_in_turn, listens, groups, invitations, slow_exports, search_words, search_phrases, hints, drafts,
-    replies, summaries, search_meaning, languages, glossaries, questions,
+    replies, summaries, search_meaning, languages, unknown_texts,
+    glossaries, questions,
 ]

