@@ -68,6 +68,19 @@ struct PresenceViewTests {
         }
     }
 
+    @Test("what was read anew already is no event once more")
+    func readBefore() {
+        var session = LiveSession()
+        listening(&session, Presence(online: false), .full)
+        session.machine.rereadPresence(about: bob, into: &session.actions)
+        open(&session, Presence(online: true), .full)
+        #expect(session.sent() == [#"{"stream":"\#(stream)","event":{"online":true}}"#])
+        receive(Presence(online: true), &session)
+        #expect(session.sent() == [])
+        receive(Presence(online: false), &session)
+        #expect(session.sent() == [#"{"stream":"\#(stream)","event":{"online":false}}"#])
+    }
+
     @Test("an event that comes while a view is read is shown by the new one")
     func held() {
         var session = LiveSession()

@@ -21,8 +21,8 @@ extension SessionMachine {
             return sendEvent(event.frame, of: stream, about: event.event.subject, into: &actions)
         }
         let seen = presence.seen(listened.view)
-        // Who sees nothing was told so, and hears no more.
-        guard seen != listened.last || listened.view != .nothing else { return }
+        // Who sees nothing was told so, and hears no more. Others may have read it already, as their view was read anew.
+        guard seen != listened.last else { return }
         listens[stream]?.presence?.last = seen
         sendEvent(event.frame(of: seen), of: stream, into: &actions)
     }
