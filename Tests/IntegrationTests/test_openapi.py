@@ -46,6 +46,7 @@ SIGNS_OUT = "^(DELETE /v1/(sessions|devices)/|POST /v1/me/(password|delete))"
 UNSUCCESSFUL = (
     "presence.set", "voice.finishRecording", "voice.patchRecording", "recordings.get", "recordings.remove",
     "recordings.mix", "recordings.transcript", "recordings.transcribe", "recordings.transcriptFile",
+    "recordings.translateTranscript",
 )
 # A third of the operations each, so that none takes long.
 MANY = {"conversations": "^[A-Z]+ /v1/conversations", "calls and server": "^[A-Z]+ /v1/(calls|server)(/|$)"}
