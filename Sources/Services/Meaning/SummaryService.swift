@@ -133,9 +133,7 @@ package final class SummaryService: Sendable {
         of sources: [ExtractiveSummary.Source], for user: UserID, by intents: IntentSource
     ) async throws -> [MessageSummary.Item] {
         let extractive = ExtractiveSummary(try await intents.classifier())
-        return try await turns.run(user) { [limiter] in
-            try await limiter.compute { extractive.items(of: sources) }
-        }
+        return try await turns.run(user) { [limiter] in try await limiter.run { extractive.items(of: sources) } }
     }
 
     private static let isNotConfigured = Problem(

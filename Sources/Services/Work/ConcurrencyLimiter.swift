@@ -29,13 +29,7 @@ package final class ConcurrencyLimiter: Sendable {
     package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await enter()
         defer { leave() }
-        return try await compute(work)
-    }
-
-    /// For the part of work with a slot that needs a processor: on a thread of its own, since everybody's tasks share as many
-    /// threads as there are processors.
-    package func compute<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
+        return try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result(catching: work)) }
         }
     }
