@@ -144,9 +144,9 @@ extension ManualClock<Timestamp> {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         #expect(try SigningKey.load(from: path).warning?.contains(path) == true)
         try "no key".write(toFile: path, atomically: true, encoding: .utf8)
-        let damaged = #expect(throws: SigningKey.FileError.self) { _ = try SigningKey.load(from: path) }
+        let damaged = #expect(throws: KeyFileError.self) { _ = try SigningKey.load(from: path) }
         #expect(damaged?.description.contains(path) == true)
-        let missing = #expect(throws: SigningKey.FileError.self) {
+        let missing = #expect(throws: KeyFileError.self) {
             _ = try SigningKey.load(from: directory.file("none/signing-key.pem"))
         }
         #expect(missing?.description.contains("none/signing-key.pem") == true)

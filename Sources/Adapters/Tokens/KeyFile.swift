@@ -9,30 +9,46 @@ package struct KeyFileError: Error, CustomStringConvertible {
 
 /// A file with a key, readable only by the server's user.
 enum KeyFile {
-    /// Why the file cannot be used, and what to do.
-    struct Unwritable: Error {
-        let reason: String
+    /// What operators are told of a key.
+    struct Description {
+        /// Such as "media key".
+        let name: String
+        /// What others could do who read it.
+        let exposure: String
+        /// What follows if the file is moved away, as a clause.
+        let loss: String
     }
 
     /// Writes under a temporary name first, so that a crash leaves no partial key.
-    static func write(_ text: String, to path: String) throws(Unwritable) {
+    private static func write(_ text: String, to path: String, _ key: Description) throws(KeyFileError) {
         let temporary = path + ".new"
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unwritable }
+        guard file >= 0 else { throw unwritable(path, key) }
         let bytes = Array(text.utf8)
         let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
         close(file)
-        guard isWritten, rename(temporary, path) == 0 else { throw unwritable }
+        guard isWritten, rename(temporary, path) == 0 else { throw unwritable(path, key) }
     }
 
-    /// Whether other users than the owner may read it.
-    static func isOpen(_ path: String) -> Bool {
+    private static func unwritable(_ path: String, _ key: Description) -> KeyFileError {
+        KeyFileError(
+            description: "The \(key.name) \(path) cannot be written (\(String(cString: strerror(errno)))). "
+                + "Give this process's user the right to write its directory.")
+    }
+
+    private static func invalid(_ path: String, _ content: String, _ key: Description) -> KeyFileError {
+        KeyFileError(
+            description: "\(path) contains no \(content). Restore it, or move it away: a new key is then generated, "
+                + "and \(key.loss).")
+    }
+
+    /// If other users than the owner may read it.
+    private static func warning(of path: String, _ key: Description) -> String? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+        guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
+        return "Other users can read the \(key.name) \(path) and could \(key.exposure): chmod 600 \(path)"
     }
-
-    private static var unwritable: Unwritable { Unwritable(reason: String(cString: strerror(errno))) }
 }
 
 // Symmetric keys of 256 bits.
@@ -40,34 +56,39 @@ extension KeyFile {
     private static let byteCount = 32
 
     /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
-    ///
-    /// - Parameters:
-    ///   - name: what the key is, such as "media key".
-    ///   - exposure: what others could do who read it.
-    ///   - loss: what follows if the file is moved away, as a clause.
     static func symmetricKey(
-        at path: String, name: String, exposure: String, loss: String
+        at path: String, _ description: Description
     ) throws(KeyFileError) -> (key: SymmetricKey, warning: String?) {
         guard FileManager.default.fileExists(atPath: path) else {
             let key = SymmetricKey(size: .bits256)
-            do throws(Unwritable) {
-                try write(key.withUnsafeBytes { Base64URL.encode($0) } + "\n", to: path)
-            } catch {
-                throw KeyFileError(
-                    description: "The \(name) \(path) cannot be written (\(error.reason)). "
-                        + "Give this process's user the right to write its directory.")
-            }
+            try write(key.withUnsafeBytes { Base64URL.encode($0) } + "\n", to: path, description)
             return (key, nil)
         }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == byteCount
-        else {
-            throw KeyFileError(
-                description: "\(path) contains no valid \(name). Restore it, or move it away: a new key is then "
-                    + "generated, and \(loss).")
+        else { throw invalid(path, "valid \(description.name)", description) }
+        return (SymmetricKey(data: bytes), warning(of: path, description))
+    }
+}
+
+// Keys that sign with ES256, in PEM.
+extension KeyFile {
+    /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
+    static func signingKey(
+        at path: String, _ description: Description
+    ) throws(KeyFileError) -> (key: P256.Signing.PrivateKey, warning: String?) {
+        guard FileManager.default.fileExists(atPath: path) else {
+            let key = P256.Signing.PrivateKey()
+            try write(key.pemRepresentation + "\n", to: path, description)
+            return (key, nil)
         }
-        let warning =
-            isOpen(path) ? "Other users can read the \(name) \(path) and could \(exposure): chmod 600 \(path)" : nil
-        return (SymmetricKey(data: bytes), warning)
+        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw KeyFileError(
+                description: "The \(description.name) \(path) cannot be read. Allow this process's user to read it.")
+        }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
+            throw invalid(path, "P-256 private key in PEM", description)
+        }
+        return (key, warning(of: path, description))
     }
 }

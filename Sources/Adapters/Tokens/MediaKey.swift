@@ -33,7 +33,8 @@ package struct MediaKey: Sendable {
     /// Reads the key at `path`, or creates one there with mode 0600. The warning, if any, is for the operator.
     package static func load(from path: String) throws(KeyFileError) -> (key: Self, warning: String?) {
         let (key, warning) = try KeyFile.symmetricKey(
-            at: path, name: "media key", exposure: "sign URLs", loss: "players must request new URLs")
+            at: path,
+            KeyFile.Description(name: "media key", exposure: "sign URLs", loss: "players must request new URLs"))
         return (Self(key), warning)
     }
 
