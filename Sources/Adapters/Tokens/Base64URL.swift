@@ -1,5 +1,5 @@
 /// Base64url without padding (RFC 4648 section 5), as JOSE uses it.
-enum Base64URL {
+package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The value of each byte as a digit, or 255.
@@ -9,7 +9,7 @@ enum Base64URL {
         return values
     }()
 
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
         var count: UInt32 = 0
@@ -27,7 +27,7 @@ enum Base64URL {
     }
 
     /// Nil for an invalid character, or a length or last digit that no encoding has.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0
         var count: UInt32 = 0
