@@ -127,6 +127,7 @@ let package = Package(
         module("Domain", "Model"),
         module("Domain", "Languages", ["Model"]),
         module("Domain", "Webhooks", ["Wire", "Model"]),
+        module("Domain", "Notifications", ["Wire", "Model", "Languages", "Webhooks"]),
         module("Domain", "Accounts", ["Model", "Languages", "Webhooks"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
@@ -158,6 +159,7 @@ let package = Package(
             "Adapters", "Providers",
             ["Wire", "Webhooks", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, crypto]),
 
+        module("Adapters", "Push", ["Model", "Webhooks", "Notifications", "Providers", "Tokens", crypto]),
         module("Adapters", "ProviderCodecs", ["Model", "Languages"]),
         module("Adapters", "Translators", ["Model", "Languages", "Webhooks", "Providers", "ProviderCodecs"]),
         module("Adapters", "Embedders", ["Model", "Languages", "Providers", "ProviderCodecs"]),
@@ -358,6 +360,12 @@ let package = Package(
         tests(
             "ProvidersTests",
             ["TestSupport", "HTTPTestSupport", "Providers", "Webhooks", "Wire", nioHTTP1, nioSSL]),
+        tests(
+            "PushTests",
+            [
+                "TestSupport", "HTTPTestSupport", "Push", "Notifications", "Model", "Providers", "Tokens", "Webhooks",
+                "Wire", crypto, nioHTTP1,
+            ]),
         tests(
             "TranslatorsTests",
             [

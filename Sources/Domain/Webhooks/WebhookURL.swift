@@ -63,6 +63,9 @@ package struct WebhookURL: Hashable, Sendable {
         target = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     }
 
+    /// Scheme, host and port, without the default port (RFC 6454 section 6.2).
+    package var origin: String { (isEncrypted ? "https://" : "http://") + authority }
+
     /// A name or an address as it stands in a URL; nil for others. Brackets hold an IPv6 address and nothing else
     /// (RFC 3986 section 3.2.2).
     private static func name(in host: String) -> String? {

@@ -1,0 +1,138 @@
+internal import Crypto
+package import Model
+package import Notifications
+package import Providers
+package import Tokens
+package import Webhooks
+
+/// A push for one subscription of a browser.
+package struct WebPushMessage: Sendable {
+    /// Of the browser's push service.
+    package var endpoint: WebhookURL
+    /// The subscription's `p256dh`.
+    package var publicKey: [UInt8]
+    /// The subscription's `auth`.
+    package var authSecret: [UInt8]
+    /// At most `WebPushEncryption.maxPayloadSize` bytes.
+    package var payload: [UInt8]
+    /// How long the push service keeps it for a browser that cannot be reached; 0 is not at all.
+    package var secondsToLive: Int
+    /// Whether it wakes a device that saves power.
+    package var isUrgent: Bool
+    /// A later push of the same topic replaces this one while the push service keeps it. Any text.
+    package var topic: String
+
+    package init(
+        endpoint: WebhookURL, publicKey: [UInt8], authSecret: [UInt8], payload: [UInt8], secondsToLive: Int,
+        isUrgent: Bool, topic: String
+    ) {
+        self.endpoint = endpoint
+        self.publicKey = publicKey
+        self.authSecret = authSecret
+        self.payload = payload
+        self.secondsToLive = secondsToLive
+        self.isUrgent = isUrgent
+        self.topic = topic
+    }
+}
+
+/// Sends encrypted pushes to the push services of browsers (RFC 8030), signed with this server's key (RFC 8292).
+///
+/// Clients name the endpoints, so they are not trusted: connections go to permitted addresses only, and no redirect is
+/// followed. An attempt has 10 seconds, from the resolution of the name to the end of the response, of which 16 KiB are
+/// read.
+package struct WebPushSender: Sendable {
+    package static let timeout = Duration.seconds(10)
+    private static let maxResponseSize = 16 << 10
+
+    private let key: VAPIDKey
+    private let clients: WebhookClients
+    private let timeout: Duration
+    private let now: @Sendable () -> Timestamp
+
+    package init(
+        _ key: VAPIDKey, rules: WebhookAddressRules, clients: WebhookClients? = nil, timeout: Duration = Self.timeout,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.key = key
+        self.clients = clients ?? WebhookClients(rules)
+        self.timeout = timeout
+        self.now = now
+    }
+
+    package func send(_ message: WebPushMessage) async -> PushOutcome {
+        let deadline = ContinuousClock.now + timeout
+        let body: [UInt8]
+        do throws(WebPushError) {
+            let encryption = try WebPushEncryption(publicKey: message.publicKey, authSecret: message.authSecret)
+            body = try encryption.encrypt(message.payload)
+        } catch {
+            return .rejected(Self.reason(error))
+        }
+        guard let authorization = try? key.authorization(for: message.endpoint.origin, at: now()) else {
+            return .rejected("The request could not be signed.")
+        }
+        let headers = [
+            ("TTL", "\(max(0, message.secondsToLive))"), ("Urgency", message.isUrgent ? "high" : "normal"),
+            ("Topic", Self.topic(of: message)), ("Content-Encoding", "aes128gcm"),
+            ("Content-Type", "application/octet-stream"), ("Authorization", authorization),
+        ]
+        do throws(ProviderFailure) {
+            let client = try await clients.client(for: message.endpoint, deadline: deadline)
+            let response = try await client.post(
+                body, to: message.endpoint, headers: headers, maxResponseSize: Self.maxResponseSize, excess: .dropped,
+                deadline: deadline)
+            return Self.outcome(of: response)
+        } catch {
+            return Self.outcome(of: error)
+        }
+    }
+
+    /// At most 32 characters of base64url (RFC 8030 section 5.4): a digest, with the secret of the subscription, so that
+    /// a push service learns neither the topic nor which subscriptions have the same one.
+    private static func topic(of message: WebPushMessage) -> String {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("switchboard topic\n\(message.topic)".utf8), using: SymmetricKey(data: message.authSecret))
+        return Base64URL.encode(code.prefix(24))
+    }
+}
+
+// Outcomes.
+extension WebPushSender {
+    private static func outcome(of response: ProviderClient.Response) -> PushOutcome {
+        let reason = reason(response)
+        switch response.status {
+        case 200..<300: return .delivered
+        case 404, 410: return .gone(reason)
+        case 429, 500...: return .retry(after: response.retryAfter, reason)
+        default: return .rejected(reason)
+        }
+    }
+
+    private static func outcome(of failure: ProviderFailure) -> PushOutcome {
+        switch failure {
+        case .cancelled: .cancelled
+        case .addressNotAllowed: .rejected("\(failure)")
+        default: .retry(after: nil, "\(failure)")
+        }
+    }
+
+    /// The status, and what the push service says. Words that may be of an endpoint, a key or a token are left out: those
+    /// with a slash, and long ones.
+    private static func reason(_ response: ProviderClient.Response) -> String {
+        let text = ProviderClient.reason(response.body)
+        var words = text.split(separator: " ")
+        // The rest of the last one may be missing.
+        if text.count >= ProviderClient.maxReasonLength { words = words.dropLast() + ["…"] }
+        let shown = words.map { $0.utf8.count > 24 || $0.contains("/") ? "…" : $0 }
+        return ([Substring("Its response was \(response.status).")] + shown).joined(separator: " ")
+    }
+
+    private static func reason(_ error: WebPushError) -> String {
+        switch error {
+        case .invalidPublicKey: "The public key of the subscription is not valid."
+        case .invalidAuthSecret: "The secret of the subscription is not valid."
+        case .payloadTooLarge(let limit): "The push has more than \(limit) bytes."
+        }
+    }
+}
