@@ -42,6 +42,22 @@ def test_addresses_that_lead_nowhere(call, hash):
 
 
 @pytest.mark.parametrize(
+    ("hash", "want"),
+    [
+        (f"#/answer/{ID}", ID),
+        ("#/answer", None),
+        ("#/answer/12", None),
+        (f"#/answer/{ID}/1", None),
+        (f"#/c/{ID}", None),
+        ("", None),
+    ],
+)
+def test_an_address_that_answers_a_call_is_no_page(call, hash, want):
+    assert call("state/address.js", "callToAnswer", hash) == want
+    assert want is None or call("state/address.js", "pageOf", hash) is None
+
+
+@pytest.mark.parametrize(
     ("path", "hash", "want"),
     [
         ("/", "", None),

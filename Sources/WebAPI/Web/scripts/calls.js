@@ -171,7 +171,7 @@ class Calls extends Emitter {
         const live = new Set(calls.map((call) => call.id));
         for (const call of calls) this.#update(call);
         for (const id of [...this.rings.keys(), ...this.active.map((call) => call.id)]) {
-            if (id && !live.has(id)) this.#fetchCall(id);
+            if (id && !live.has(id)) this.fetch(id);
         }
     }
 
@@ -180,7 +180,8 @@ class Calls extends Emitter {
         this.emit("profile", me);
     }
 
-    async #fetchCall(id) {
+    /** Asks the server for a call, which may ring here. */
+    async fetch(id) {
         try { this.#update((await request("calls.get", { call: id })).call); } catch (error) {
             if (error.type !== "not_found") return;
             this.#stopRing(id);

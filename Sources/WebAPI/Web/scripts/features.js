@@ -24,9 +24,13 @@ class Server extends Emitter {
     languageModel;
     /** Whether that, or anything else there, suggests replies. */
     suggestsReplies = false;
+    /** Whether it sends pushes at all, and its key for those to browsers. */
+    pushes = false;
+    pushKey;
 
-    note({ translates = false, transcribes = false, findsMeaning = false, suggestsReplies = false, translators = [], transcriber, embedder, languageModel }) {
-        Object.assign(this, { isKnown: true, translates, transcribes, findsMeaning, suggestsReplies, translators, transcriber, embedder, languageModel });
+    note({ translates = false, transcribes = false, findsMeaning = false, suggestsReplies = false, translators = [], transcriber, embedder, languageModel, push }) {
+        Object.assign(this, { isKnown: true, translates, transcribes, findsMeaning, suggestsReplies, translators, transcriber, embedder, languageModel,
+            pushes: push !== undefined, pushKey: push?.web?.publicKey });
         this.emit("change");
     }
 }

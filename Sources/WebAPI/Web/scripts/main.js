@@ -20,9 +20,12 @@ import { names } from "./names.js";
 import { outbox } from "./outbox.js";
 import { preferences } from "./preferences.js";
 import { presence } from "./presence.js";
+import { push } from "./push.js";
+import { forgetReader, tellWorker, watchReader } from "./push-reader.js";
 import { realtime } from "./realtime.js";
 import { request } from "./requests.js";
-import { addressOfPath, pageOf } from "./state/address.js";
+import { answerCall, watchRingActions } from "./ring-actions.js";
+import { addressOfPath, callToAnswer, pageOf } from "./state/address.js";
 import { hasExpired } from "./store/kept.js";
 import { storage } from "./store/storage.js";
 import { updates } from "./updates.js";
@@ -47,6 +50,9 @@ globalThis.switchboard = { calls, credentials, preferences, realtime, request, s
 async function begin() {
     const elsewhere = addressOfPath(location.pathname, location.hash);
     if (elsewhere) return location.replace(elsewhere);
+    // A notification was clicked: what is behind the call is the first page.
+    const answered = callToAnswer(location.hash);
+    if (answered) history.replaceState(history.state, "", "/");
     credentials.load();
     await Promise.all([endpoint.claim(), language.start()]);
     nameSkipLink();
@@ -55,6 +61,9 @@ async function begin() {
     startAppearance();
     showCalls(document.getElementById("stage"));
     showRings();
+    watchRingActions();
+    watchReader();
+    push.watch();
     calls.on("notice", (text) => {
         console.info("notice:", text);
         toast(text);
@@ -81,6 +90,7 @@ async function begin() {
     });
     outbox.on("refused", ({ text }) => toast(t("connection.refused", { reason: text }), { error: true }));
     if (credentials.isSignedIn) await enter(); else await welcome();
+    if (answered && credentials.isSignedIn) answerCall(answered);
     await updates.start();
 }
 
@@ -117,6 +127,7 @@ async function enter() {
     await inbox.start();
     names.start();
     if (shown !== user) return;
+    tellWorker();
     outbox.start(entries);
     realtime.start();
     stopNotifier();
@@ -132,7 +143,12 @@ async function leave(text) {
     forgetEverything();
     if (credentials.isSignedIn) credentials.end();
     // Another tab may be signed in as the same user.
-    if (user) await storage.close(user.id, user.isKept && credentials.keptUser?.id !== user.id);
+    const isOver = user?.isKept && credentials.keptUser?.id !== user.id;
+    if (user) await storage.close(user.id, isOver);
+    if (isOver) {
+        push.forget();
+        await forgetReader();
+    }
     await endpoint.renew();
     // Who signs in again after a sign-in has expired comes back to where they were.
     leftBy = user && hasExpired(user.id) ? user.id : undefined;

@@ -4,6 +4,7 @@
 // The service worker shows them: it asks the tabs, and opens one on a click. Without a worker (in a browser without
 // one, or with a certificate that it does not trust) the tabs agree among themselves, and one of them shows it.
 
+import { Emitter } from "./emitter.js";
 import { preferences } from "./preferences.js";
 
 /** A tab that does not answer in time shows nothing. */
@@ -14,11 +15,13 @@ const LOCK_TIME = 10_000;
 /** Where there is no worker: `{ask, page}` and `{answer}` between tabs, `{withdrawn}` for what is read. */
 const channel = globalThis.BroadcastChannel ? new BroadcastChannel("switchboard.notifications") : undefined;
 
-class Notifications {
+/** Event: `permission`. */
+class Notifications extends Emitter {
     /** Those that this tab shows without a worker, by tag. */
     #own = new Map();
 
     constructor() {
+        super();
         channel?.addEventListener("message", ({ data }) => {
             if (data.ask && this.isShown(data.page)) channel.postMessage({ answer: data.ask });
             if (data.withdrawn) this.#close(data.withdrawn);
@@ -27,6 +30,9 @@ class Notifications {
             if (data?.ask) ports[0].postMessage(this.isShown(data.page));
             if (data?.open !== undefined) this.#open(data.open);
         });
+        // It may be changed in the browser's settings.
+        navigator.permissions?.query({ name: "notifications" })
+            .then((status) => { status.onchange = () => this.emit("permission"); }).catch(() => {});
     }
 
     /** `granted`, `denied`, `default` while the user has not been asked, or `unsupported`. */
@@ -36,7 +42,11 @@ class Notifications {
     get isOn() { return preferences.get("notifications") && this.permission === "granted"; }
 
     /** Asks the user, who has to have clicked. Resolves to the permission. */
-    ask() { return Notification.requestPermission(); }
+    async ask() {
+        const permission = await Notification.requestPermission();
+        this.emit("permission");
+        return permission;
+    }
 
     /**
      * Shows one, unless a tab shows the page at `page`; a click opens `address`, which is the same unless it is given.

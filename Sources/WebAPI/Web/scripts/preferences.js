@@ -6,7 +6,7 @@ import { channel } from "./store/channel.js";
 const KEY = "switchboard.preferences";
 const defaults = {
     relayOnly: false, saveData: false, sound: true, microphone: "", camera: "", speaker: "", noticeDismissed: false, language: "",
-    notifications: true, notificationText: true,
+    notifications: true, notificationText: true, push: true,
     /** Empty as the browser says: `light` or `dark`, `small`, `large` or `larger`, `reduced` or `full`. */
     theme: "", textSize: "", motion: "", enterSends: true,
     /** How fast voice messages are played. */

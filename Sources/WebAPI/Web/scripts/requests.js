@@ -48,6 +48,8 @@ const routes = {
     "me.password": ["POST", "/v1/me/password"],
     "me.makeLink": ["POST", "/v1/me/link"],
     "me.removeLink": ["DELETE", "/v1/me/link"],
+    "push.register": ["PUT", "/v1/me/device/push"],
+    "push.unregister": ["DELETE", "/v1/me/device/push"],
     "users.search": ["GET", "/v1/users"],
     "users.get": ["GET", "/v1/users/{user}"],
     "friends.list": ["GET", "/v1/friends"],

@@ -2,6 +2,7 @@
 
 import { notifications } from "./notifications.js";
 import { preferences } from "./preferences.js";
+import { ringTagOf } from "./state/notifications.js";
 
 let context;
 
@@ -79,7 +80,7 @@ export function showAttention(text, id) {
         on = !on;
         document.title = on ? text : title;
     }, 1_000);
-    tag = `ring-${id}`;
+    tag = ringTagOf(id);
     notifications.show({ tag, title: text, page: "", requireInteraction: true });
 }
 

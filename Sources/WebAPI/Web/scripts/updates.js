@@ -23,11 +23,14 @@ const policy = globalThis.trustedTypes?.createPolicy("switchboard", {
 class Updates extends Emitter {
     isReady = false;
     #registration;
+    #settle;
+    /** That of the worker, once the page has registered it; undefined without one. */
+    registration = new Promise((resolve) => { this.#settle = resolve; });
 
     /** Installs the worker, once the page has started. */
     async start() {
         const workers = navigator.serviceWorker;
-        if (!build || !workers) return;
+        if (!build || !workers) return this.#settle();
         workers.addEventListener("message", ({ data }) => { if (data && "build" in data && data.build !== build) this.#setReady(); });
         workers.startMessages();
         try {
@@ -35,6 +38,7 @@ class Updates extends Emitter {
         } catch (error) {
             console.info("without a service worker:", error.message);
         }
+        this.#settle(this.#registration);
     }
 
     /** The server has named its build. */

@@ -2,6 +2,7 @@
 
 import { activate, answerFor, install } from "./builds.js";
 import { closeNotifications, openNotification, showUnlessSeen } from "./notifications.js";
+import { handlePush, handleSubscriptionChange } from "./push.js";
 
 addEventListener("install", (event) => { event.waitUntil(install()); });
 addEventListener("activate", (event) => { event.waitUntil(activate()); });
@@ -12,7 +13,9 @@ addEventListener("message", (event) => {
     if (notify) event.waitUntil(showUnlessSeen(notify));
     if (withdraw) event.waitUntil(closeNotifications(withdraw));
 });
-addEventListener("notificationclick", (event) => { event.waitUntil(openNotification(event.notification)); });
+addEventListener("push", (event) => { event.waitUntil(handlePush(event.data)); });
+addEventListener("pushsubscriptionchange", (event) => { event.waitUntil(handleSubscriptionChange()); });
+addEventListener("notificationclick", (event) => { event.waitUntil(openNotification(event.notification, event.action)); });
 
 /** For tests: a browser without a screen has nobody who clicks. */
 globalThis.switchboard = { openNotification };

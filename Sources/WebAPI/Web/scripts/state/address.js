@@ -23,6 +23,12 @@ export function pageOf(hash) {
     return rest.every((one, index) => PAGES[key][index].test(one)) ? { key, rest } : undefined;
 }
 
+/** The call of an address that is no page: whoever opens it answers that call. */
+export function callToAnswer(hash) {
+    const [root, key, call, ...more] = hash.split("/");
+    return root === "#" && key === "answer" && ID.test(call) && more.length === 0 ? call : undefined;
+}
+
 /**
  * Where a path leads that is not the page's own: somebody may have left the `#` out. Undefined for the page itself.
  */

@@ -48,7 +48,11 @@ export function shownNews(messages, row, { me, blocked = new Set(), now = Date.n
 }
 
 /** What identifies the notification of a message: a call has one, whatever tells of it. */
-export const tagOf = (conversation, message) => message.call ? `call-${message.call.id}` : `message-${conversation}-${message.number}`;
+export const tagOf = (conversation, message) => message.call ? callTagOf(message.call.id) : `message-${conversation}-${message.number}`;
+
+/** That of a missed call, and that of one that rings. */
+export const callTagOf = (call) => `call-${call}`;
+export const ringTagOf = (call) => `ring-${call}`;
 
 const knownRow = (inbox, row, me) => ({ number: row.lastMessage.number, unread: unreadOf(inbox, row).unread, isDeleted: Boolean(row.lastMessage.deletedAt),
     missed: isMissed(row.lastMessage, me) ? row.lastMessage.call.id : undefined });

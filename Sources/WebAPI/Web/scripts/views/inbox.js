@@ -55,10 +55,11 @@ export function inboxList() {
     const begin = [button({ name: "notes", label: t("inbox.notes"), bare: true, class: "round soft", data: { action: "notes" }, onclick: writeNotes }),
         button({ name: "addPerson", label: t("inbox.newChat"), class: "soft pill", data: { action: "new-chat" }, onclick: newChat })];
     const priority = priorityList();
+    const hint = notificationHint();
     const listed = h("div", { class: "listed" }, tabs, priority.node, list, empty, more, archive, starred);
     const node = h("div", { class: "page chat-page" },
         h("div", { class: "page-head" }, back, heading, h("div", { class: "pair" }, begin)),
-        field, results.node, notificationHint(), listed);
+        field, results.node, hint.node, listed);
     const typing = new WatchSet("typing");
     const online = new WatchSet("presence");
     let filter = "all";
@@ -140,6 +141,7 @@ export function inboxList() {
             schedule.cancel();
             results.close();
             priority.close();
+            hint.close();
             typing.close();
             online.close();
             unsubscribe.forEach((one) => one());

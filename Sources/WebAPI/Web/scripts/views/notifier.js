@@ -10,7 +10,7 @@ import { notifications } from "../notifications.js";
 import { preferences } from "../preferences.js";
 import { request } from "../requests.js";
 import { friendsIn } from "../state/friends.js";
-import { knownInbox, newsOf, settled, shownNews, tagOf } from "../state/notifications.js";
+import { callTagOf, knownInbox, newsOf, settled, shownNews, tagOf } from "../state/notifications.js";
 import { plainText } from "../state/pieces.js";
 import { titleOf } from "./conversation-row.js";
 
@@ -82,7 +82,7 @@ export function startNotifier() {
         for (const id of before.keys()) if (!requests.has(id)) notifications.withdraw({ tag: `friend-${id}` });
     };
 
-    const noteMissed = ({ id, caller }) => notifications.show({ tag: `call-${id}`, title: caller.displayName, body: t("callRecord.missed"), page: "", address: "#/history" });
+    const noteMissed = ({ id, caller }) => notifications.show({ tag: callTagOf(id), title: caller.displayName, body: t("callRecord.missed"), page: "", address: "#/history" });
 
     watchInbox();
     const unsubscribe = [inbox.on("change", watchInbox), friends.on("change", watchFriends), calls.on("missed", noteMissed)];

@@ -29,6 +29,7 @@ export function peoplePage(_, id) {
         autocomplete: "off", spellcheck: "false", "aria-controls": "people", enterkeyhint: "search" });
     const watched = new PeoplePresence();
     const friendsPart = friendsSections(watched);
+    const hint = notificationHint();
     let timer;
     let turn = 0;
     let shown = [];
@@ -73,12 +74,13 @@ export function peoplePage(_, id) {
                 button({ name: "addPerson", label: t("people.groupCall"), class: "soft pill", data: { action: "group-call" }, onclick: groupCall })),
             h("form", { role: "search", class: "search", data: { feature: "userSearch" }, onsubmit: (event) => { event.preventDefault(); refresh(); } },
                 h("label", { for: "search", class: "unseen" }, t("people.find")), icon("search"), search),
-            notificationHint(), friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
+            hint.node, friendsPart.requests, heading, list, empty, friendsPart.node, contactLink()),
         close() {
             clearTimeout(timer);
             turn += 1;
             unsubscribe.forEach((one) => one());
             watched.close();
+            hint.close();
         },
     };
     return page;

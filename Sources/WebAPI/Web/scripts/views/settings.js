@@ -5,33 +5,34 @@ import { credentials } from "../credentials.js";
 import { busy, button, field, h, toast, toggle } from "../dom.js";
 import { language } from "../language/language.js";
 import { t } from "../language/texts.js";
-import { notifications } from "../notifications.js";
 import { scaled } from "../photo.js";
 import { preferences } from "../preferences.js";
+import { push } from "../push.js";
 import { request } from "../requests.js";
 import { avatar } from "./avatar.js";
 import { contactLink } from "./contact-link.js";
 import { deletionSection } from "./delete-account.js";
 import { ask } from "./dialogs.js";
-import { redraw } from "./keyed.js";
 import { appearanceSection } from "./settings-appearance.js";
 import { blockedSection, devicesSection } from "./settings-lists.js";
 import { languagesSection } from "./settings-languages.js";
+import { notificationsSection } from "./settings-notifications.js";
 import { report, section } from "./settings-section.js";
 import { shortcutList } from "./shortcuts.js";
 
 /** `name` is that of the section to go to: without such a one there is no page. */
 export function settingsPage(_, name) {
-    const [devices, blocked, languages] = [devicesSection(), blockedSection(), languagesSection()];
+    const [devices, blocked, languages, notifications] = [devicesSection(), blockedSection(), languagesSection(), notificationsSection()];
     const page = {
         node: h("div", { class: "page settings" }, h("h1", {}, t("settings.title")),
-            profileSection(), languages.node, languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notificationsSection(), devices.node, blocked.node, passwordSection(),
+            profileSection(), languages.node, languageSection(), appearanceSection(), callsSection(), privacySection(), contactLink(), browserSection(), notifications.node, devices.node, blocked.node, passwordSection(),
             shortcutsSection(), signOutSection(), deletionSection()),
         opened() { if (heading) goTo(heading); },
         close() {
             devices.close();
             blocked.close();
             languages.close();
+            notifications.close();
         },
     };
     const heading = name && page.node.querySelector(`#section-${name}`);
@@ -172,21 +173,6 @@ function browserSection() {
             onchange: (on) => preferences.set("sound", on) }));
 }
 
-/** What is asked for by a click, and what is shown then. */
-function notificationsSection() {
-    const content = h("div", { class: "setting-group", id: "notification-settings" });
-    const draw = () => redraw(content, {
-        unsupported: () => [h("p", { class: "hint" }, t("notify.unsupported"))],
-        denied: () => [h("p", { class: "hint" }, t("notify.blocked"))],
-        default: () => [button({ name: "bell", label: t("settings.notificationsOn"), class: "soft", data: { action: "turn-on-notifications" },
-            onclick: () => notifications.ask().then(draw) })],
-        granted: () => ["notifications", "notificationText"].map((name) => toggle({ id: `setting-${name}`, label: t(`notifySettings.${name}`),
-            hint: t(`notifyHints.${name}`), checked: preferences.get(name), onchange: (on) => preferences.set(name, on) })),
-    }[notifications.permission]());
-    draw();
-    return section("notifications", t("notify.title"), content);
-}
-
 function passwordSection() {
     const save = button({ label: t("settings.changePassword"), type: "submit", class: "primary" });
     const form = h("form", { id: "password-form" },
@@ -216,5 +202,6 @@ async function signOut() {
     const live = document.getElementById("call");
     if (live && !await ask({ title: t("settings.signOutSure"), text: t("settings.signOutConsequence"),
         choices: [{ value: true, label: t("settings.signOut") }] })) return;
+    await push.end();
     try { await authorized("DELETE", "/v1/sessions/current"); } finally { credentials.end(); }
 }
