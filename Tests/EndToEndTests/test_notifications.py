@@ -202,8 +202,8 @@ def test_missed_calls_and_friend_requests(pair):
 
 
 def test_it_asks_only_by_a_click(people):
-    """In the list and in the settings; who does not want it is not asked again."""
-    ann, _ = people
+    """In the settings, and in the list after the first message; who does not want it is not asked again."""
+    ann, ben = people
     ann.driver.execute_cdp_cmd("Browser.setPermission", {
         "origin": ann.url, "permission": {"name": "notifications"}, "setting": "prompt"})  # fmt: skip
     ann.driver.refresh()
@@ -212,11 +212,14 @@ def test_it_asks_only_by_a_click(people):
     ann.go("settings")
     ann.find("#notification-settings [data-action=turn-on-notifications]")
     ann.go("chats")
+    assert not ann.is_shown(".notification-hint")
+    API(ann).create("direct", [API(ben)])
     ann.click(".notification-hint [data-action=no-notifications]")
     ann.gone(".notification-hint")
     ann.driver.refresh()
     ann.find("#chat-search")
-    assert ann.all(".notification-hint") == []
+    ann.find("#inbox li")
+    assert not ann.is_shown(".notification-hint")
     ann.driver.execute_cdp_cmd("Browser.resetPermissions", {})
 
 

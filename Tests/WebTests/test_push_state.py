@@ -88,7 +88,7 @@ def test_the_end_of_a_ring_and_a_missed_call(notice):
 
 @pytest.mark.parametrize("push", [MESSAGE, RING, ENDED, MISSED], ids=lambda one: one["kind"])
 @pytest.mark.parametrize("reader", [{**READER, "user": "ben"}, {}], ids=["another", "nobody"])
-def test_nothing_is_told_of_another_account(notice, push, reader):
+def test_another_account_has_a_neutral_notification(notice, push, reader):
     found = notice({**push, "photo": "/v1/photos/1"}, reader)
     assert found["title"] == "Switchboard" and "page" not in found and "badge" not in found
     assert found["options"]["body"] == reader.get("texts", {}).get("other", "")
