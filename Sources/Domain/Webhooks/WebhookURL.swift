@@ -20,26 +20,30 @@ package struct WebhookURL: Hashable, Sendable {
     /// What a request line names: the path and the query.
     package let target: String
 
-    /// - Throws: `invalid_request` of the field `url`.
-    package init(_ text: String, allowing rules: WebhookAddressRules) throws(Problem) {
+    /// - Parameters:
+    ///   - field: what the URL is in the request.
+    ///   - setting: the key of what the operator allows besides public addresses.
+    /// - Throws: `invalid_request` of the field.
+    package init(
+        _ text: String, field: String = "url", setting: String = "webhooks.allow", allowing rules: WebhookAddressRules
+    ) throws(Problem) {
         guard text.utf8.count <= Self.maxLength else {
-            throw .invalid("url", "A URL must not be longer than \(Self.maxLength) bytes.")
+            throw .invalid(field, "A URL must not be longer than \(Self.maxLength) bytes.")
         }
         guard let url = Self(text) else {
             throw .invalid(
-                "url",
+                field,
                 "Expected an https:// URL with a host of letters, digits, '-', '_' and '.', without user or fragment.")
         }
         guard url.isEncrypted || rules.allowsPlainHTTP || !rules.allowed.isEmpty else {
-            throw .invalid("url", "Expected https://: http:// is allowed only to addresses within webhooks.allow.")
+            throw .invalid(field, "Expected https://: http:// is allowed only to addresses within \(setting).")
         }
         if let address = IPAddress(url.host), !rules.permits(address, isEncrypted: url.isEncrypted) {
             throw .invalid(
-                "url",
+                field,
                 url.isEncrypted
-                    ? "The address \(address) is not public: add it to webhooks.allow, or use a public address."
-                    : "http:// is allowed only to addresses within webhooks.allow: add \(address) to it, or use https://."
-            )
+                    ? "The address \(address) is not public: add it to \(setting), or use a public address."
+                    : "http:// is allowed only to addresses within \(setting): add \(address) to it, or use https://.")
         }
         self = url
     }
