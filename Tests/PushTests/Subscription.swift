@@ -1,4 +1,5 @@
 import Crypto
+import Notifications
 import Push
 import Tokens
 import Webhooks
@@ -29,9 +30,9 @@ struct Subscription {
 
     func message(
         to endpoint: WebhookURL, payload: [UInt8] = Array(#"{"kind":"test"}"#.utf8), topic: String = "a topic"
-    ) -> WebPushMessage {
-        WebPushMessage(
-            endpoint: endpoint, publicKey: publicKey, authSecret: authSecret, payload: payload, secondsToLive: 60,
-            isUrgent: true, topic: topic)
+    ) -> PushMessage {
+        let address = WebPushAddress(endpoint: endpoint, publicKey: publicKey, authSecret: authSecret)
+        return PushMessage(
+            address: .web(address), payload: payload, secondsToLive: 60, isUrgent: true, topic: topic)
     }
 }

@@ -149,7 +149,7 @@ struct WebPushSenderTests {
             reply
         } _: { address, _ in
             let outcome = try await send(to: address, by: sender(timeout: .seconds(1)))
-            #expect(outcome == .retry(after: nil, "It did not respond in time."))
+            #expect(outcome == .unreachable("It did not respond in time."))
         }
     }
 
@@ -158,9 +158,9 @@ struct WebPushSenderTests {
             .hangUp
         } _: { address, _ in
             let outcome = try await send(to: address)
-            #expect(outcome == .retry(after: nil, "It cannot be reached: it closed the connection."))
+            #expect(outcome == .unreachable("It cannot be reached: it closed the connection."))
         }
-        guard case .retry(after: nil, _) = try await send(to: "http://127.0.0.1:9/") else {
+        guard case .unreachable = try await send(to: "http://127.0.0.1:9/") else {
             Issue.record("It is not tried again.")
             return
         }
@@ -206,12 +206,17 @@ struct WebPushSenderTests {
         } _: { address, server in
             let large = try await send(to: address, payload: [UInt8](repeating: 0, count: 3994))
             #expect(large == .rejected("The push has more than 3993 bytes."))
-            var message = subscription.message(to: try #require(WebhookURL(address)))
-            message.publicKey[64] ^= 1
+            let endpoint = try #require(WebhookURL(address))
+            var message = subscription.message(to: endpoint)
+            var offCurve = subscription.publicKey
+            offCurve[64] ^= 1
+            message.address = .web(
+                WebPushAddress(endpoint: endpoint, publicKey: offCurve, authSecret: subscription.authSecret))
             let off = await sender().send(message)
             #expect(off == .rejected("The public key of the subscription is not valid."))
-            message = subscription.message(to: message.endpoint)
-            message.authSecret.removeLast()
+            let tooShort: [UInt8] = subscription.authSecret.dropLast()
+            message.address = .web(
+                WebPushAddress(endpoint: endpoint, publicKey: subscription.publicKey, authSecret: tooShort))
             let short = await sender().send(message)
             #expect(short == .rejected("The secret of the subscription is not valid."))
             #expect(server.requests.isEmpty)
