@@ -128,7 +128,7 @@ let package = Package(
         module("Domain", "Languages", ["Model"]),
         module("Domain", "Webhooks", ["Wire", "Model"]),
         module("Domain", "Notifications", ["Wire", "Model", "Languages", "Webhooks"]),
-        module("Domain", "Accounts", ["Model", "Languages", "Webhooks"]),
+        module("Domain", "Accounts", ["Model", "Languages", "Webhooks", "Notifications"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
         module("Domain", "Voice", ["Model"]),
@@ -144,12 +144,15 @@ let package = Package(
         module("Adapters", "PasswordHashing", ["Model", "Accounts", "OpenSSLCrypto", "CArgon2"]),
         module(
             "Adapters", "Tokens",
-            ["Model", "Accounts", "Webhooks", "Providers", jwtKit, crypto, asyncHTTPClient, nioCore, nioHTTP1]),
+            [
+                "Model", "Accounts", "Webhooks", "Notifications", "Providers", jwtKit, crypto, asyncHTTPClient, nioCore,
+                nioHTTP1,
+            ]),
         module(
             "Adapters", "Storage",
             [
                 "Model", "Languages", "Accounts", "Friends", "Calls", "Voice", "Messaging", "Assistant", "Transfer",
-                "Webhooks",
+                "Webhooks", "Notifications",
                 grdb, sqlite,
             ]),
         module("Adapters", "MediaFiles", ["Model", nioPosix]),
@@ -194,7 +197,7 @@ let package = Package(
                 "Calls",
                 "Voice",
                 "Messaging", "Transfer",
-                "Webhooks",
+                "Webhooks", "Notifications",
                 "DatagramIO", "Audio", "Tokens", "Storage", "MediaFiles", "Bus", "Providers", "Relay", "MediaGateway",
                 "Transcription", "Realtime", lifecycle, logging, metrics, crypto, heap, deque,
             ]),
@@ -205,7 +208,7 @@ let package = Package(
             [
                 "SDP", "Model", "Languages", "Accounts", "Assistant", "Friends", "Calls", "Voice", "Messaging",
                 "Transfer",
-                "Webhooks",
+                "Webhooks", "Notifications",
                 "Storage", "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer,
                 httpTypes,
                 nioCore, crypto, logging,
@@ -216,8 +219,9 @@ let package = Package(
             "", "Server",
             [
                 "Wire", "STUN", "TURN", "ICE", "SDP", "Model", "Accounts", "Friends", "Calls", "Voice",
-                "Messaging", "Languages", "LanguageEngines", "Transfer", "Webhooks", "MediaFiles", "DatagramIO",
-                "Providers", "ProviderCodecs", "Translators", "Embedders", "OpenSSLCrypto", "SecureMedia",
+                "Messaging", "Languages", "LanguageEngines", "Transfer", "Webhooks", "Notifications", "MediaFiles",
+                "DatagramIO",
+                "Providers", "Push", "ProviderCodecs", "Translators", "Embedders", "OpenSSLCrypto", "SecureMedia",
                 "PasswordHashing", "Tokens", "Storage", "Bus", "Gateway", "MediaGateway", "Relay", "Transcription",
                 "Realtime", "Services", "WebAPI", hummingbird,
                 hummingbirdServer, httpTypes, nioCore, nioPosix, nioHTTP1, nioSSL, lifecycle,
@@ -275,9 +279,11 @@ let package = Package(
         tests(
             "StorageTests",
             [
-                "TestSupport", "Storage", "Model", "Accounts", "Calls", "Languages", "Messaging", "Voice", "Webhooks",
-                "Wire", grdb, sqlite,
+                "TestSupport", "Storage", "Model", "Accounts", "Calls", "Languages", "Messaging", "Notifications",
+                "Voice",
+                "Webhooks", "Wire", grdb, sqlite,
             ]),
+        tests("NotificationsTests", ["TestSupport", "Notifications", "Languages", "Model", "Webhooks", "Wire"]),
         tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model", "Wire"]),
         tests("MediaFilesTests", ["TestSupport", "MediaFiles", "Model"]),
         tests(
@@ -291,7 +297,7 @@ let package = Package(
             "ServicesTests",
             [
                 "TestSupport", "Services", "MediaGateway", "Wire", logging, "Accounts", "Calls", "Voice", "Messaging",
-                "Model", "Languages", "Bus",
+                "Model", "Languages", "Notifications", "Bus",
                 "Storage", "MediaFiles", "Audio", "Containers", "Tokens", "Webhooks", "Providers", lifecycle,
             ]),
         tests(
@@ -470,7 +476,7 @@ if Context.environment["DEV_SWITCHBOARD_FUZZ"] != nil {
         fuzz("FuzzTransfer", ["Transfer", "Model"]),
         fuzz("FuzzTURN", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
         fuzz("FuzzTURNClient", ["FuzzInput", "TURN", "STUN", "Wire", "OpenSSLCrypto"]),
-        fuzz("FuzzWebhook", ["Webhooks", "Wire"]),
+        fuzz("FuzzWebhook", ["Webhooks", "Notifications", "Wire"]),
     ]
     // And what they use, so that one build makes them all and nothing else.
     let known = Dictionary(uniqueKeysWithValues: (package.targets + fuzzTargets).map { ($0.name, $0) })

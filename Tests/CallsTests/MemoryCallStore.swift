@@ -40,6 +40,7 @@ extension MemoryCallStore {
     func externalIDs(of users: [UserID]) -> [UserID: String] { [:] }
     func eventDevices(of user: UserID) -> [EventDevice] { [] }
     func insert(_ event: EventRecord) {}
+    func notePush(of call: CallID, version: Int64, to users: [UserID]) {}
 }
 
 // Recordings.

@@ -311,6 +311,9 @@ def edit_body(body: dict[str, Any], values: Values, positive: bool) -> None:
         edited = {name: body[name] for name in kept_names if name in body and name not in without} | more
         body.clear()
         body.update(edited)
+    elif operation == "push.register":
+        body.clear()
+        body.update(state.PUSH_REGISTRATION)
     elif operation == "calls.slots":
         # The leg has no video.
         if positive and turn % 2 == 0:
@@ -352,6 +355,9 @@ def edit(case: Any, values: Values) -> None:
             case.query = dict(url.params)
         return
     replace(case.path_parameters, values.in_path)
+    if values.operation == "push.unregister":
+        # Of the session alone.
+        case.query.pop("device", None)
     edit_query(case.query, values, not case.meta.is_negative_at(ParameterLocation.QUERY))
     if isinstance(case.body, dict):
         edit_body(case.body, values, not case.meta.is_negative_at(ParameterLocation.BODY))

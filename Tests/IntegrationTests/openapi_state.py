@@ -21,6 +21,11 @@ HTTP = httpx.Client(base_url=os.environ["DEV_SWITCHBOARD_URL"], timeout=60)
 KEY = {"Authorization": f"Bearer {os.environ['DEV_SWITCHBOARD_KEY']}"}
 LATER = (datetime.now(UTC) + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
 THUMB = "👍"
+# The generator of P-256 is a point on it, as good as any.
+GENERATOR = "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"
+PUSH_REGISTRATION = {
+    "kind": "web", "endpoint": "https://push.example.com/a", "keys": {"p256dh": GENERATOR, "auth": "A" * 22},
+}
 AUDIO = encode(tone(0.1))
 PHOTO = (ROOT / "Tests/ContainersTests/Fixtures/images/photo.jpg").read_bytes()
 OFFER = "\r\n".join([

@@ -68,7 +68,9 @@ OPERATOR_REACHED = [
 ]
 # What no server key reaches: the API of users.
 KEY_NEVER = [
-    ("GET", "/v1/me"), ("POST", "/v1/me/delete"), ("GET", "/v1/friends"), ("POST", "/v1/friends"),
+    ("GET", "/v1/me"), ("GET", "/v1/me/push"), ("PUT", "/v1/me/device/push"),
+    ("DELETE", "/v1/me/device/push?kind=web"), ("POST", "/v1/me/delete"),
+    ("GET", "/v1/friends"), ("POST", "/v1/friends"),
     ("POST", "/v1/friends/{joined}/accept"), ("POST", "/v1/friends/{joined}/decline"),
     ("DELETE", "/v1/friends/{joined}"), ("POST", "/v1/me/link"), ("DELETE", "/v1/me/link"),
     ("GET", "/v1/links/x"), ("POST", "/v1/reports"), ("GET", "/v1/conversations"), ("POST", "/v1/conversations"),

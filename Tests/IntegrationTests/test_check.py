@@ -96,6 +96,7 @@ def test_everything_works(make_server):
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
     assert line(text, "Keys") == "Keys: not configured: there are no server keys."
     assert line(text, "Webhooks") == "Webhooks: not configured: there are no webhooks."
+    assert line(text, "Pushes") == "Pushes: works, browsers, of which none has registered yet"
     assert re.match(r"Translation: works, apertium, .*rus-ukr", line(text, "Translation"))
     assert line(text, "Disk").startswith("Disk: works, ")
     assert text.endswith("Everything works.\n")
@@ -120,7 +121,7 @@ def test_json_has_every_check(whole):
     assert statuses(found) == {
         "configuration": {"ok"}, "server": {"ok"}, "http": {"ok"}, "certificate": {"notConfigured"},
         "realtime": {"ok"}, "gateway": {"ok"}, "relay": {"warning"},
-        "keys": {"notConfigured"}, "webhooks": {"notConfigured"},
+        "keys": {"notConfigured"}, "webhooks": {"notConfigured"}, "push": {"ok"},
         "translation": {"notConfigured"}, "meaning": {"notConfigured"}, "explanation": {"ok"},
         "transcription": {"notConfigured"},
         "storage": {"ok"},
@@ -152,7 +153,7 @@ def test_keys_that_expire_soon_are_warnings(make_server):
     [
         ("api,relay", {"gateway"}),
         ("api", {"gateway", "relay"}),
-        ("relay", {"http", "realtime", "gateway", "explanation"}),
+        ("relay", {"http", "realtime", "gateway", "push", "explanation"}),
     ],
 )
 def test_roles_that_are_off_are_not_configured(make_server, role, off):
@@ -197,7 +198,7 @@ def test_a_server_that_is_stopped(make_server):
     assert line(text, "Gateway") == "Gateway: skipped: Server does not work."
     assert line(text, "Keys") == "Keys: skipped: Server does not work."
     assert f"UDP 127.0.0.1:{server.relay_port}: FAILS: " in text
-    assert "checks failed. 9 checks were skipped." in text
+    assert "checks failed. 10 checks were skipped." in text
     found = document(server, code=1)
     assert found["status"] == "failed" and statuses(found)["http"] == {"failed"}
     assert "http.port" in next(one["remedy"] for one in found["checks"] if one["subject"] == "http")
@@ -407,7 +408,7 @@ def test_from_another_machine(server):
     for name in ("Server", "Gateway", "Disk"):
         assert line(text, name).startswith(f"{name}: skipped: ")
     assert f"UDP 127.0.0.1:{server.relay_port}: works, " in text
-    assert text.endswith("Everything that was tried works. 9 checks were skipped.\n")
+    assert text.endswith("Everything that was tried works. 10 checks were skipped.\n")
 
 
 @pytest.mark.parametrize("option, value", [("--url", "ftp://127.0.0.1"), ("--address", "calls.example.org")])

@@ -160,7 +160,8 @@ ELSEWHERE = {
     "assistant", "priority", "voice",
     "calls", "recordings", "media", "whip", "whep",
     "server",
-    "accounts", "blocks", "devices", "friends", "iceServers", "me", "photos", "presence", "reports", "sessions",
+    "accounts", "blocks", "devices", "friends", "iceServers", "me", "photos", "presence", "push", "reports",
+    "sessions",
     "users",
 }  # fmt: skip
 # The same of the names of streams.

@@ -29,7 +29,7 @@ struct ServerCheckTests {
         #expect(
             probes.map(\.subject) == [
                 .configuration, .server, .http, .certificate, .realtime, .realtime, .gateway, .relay, .relay, .keys,
-                .webhooks, .translation, .meaning, .explanation, .transcription, .storage,
+                .webhooks, .push, .translation, .meaning, .explanation, .transcription, .storage,
             ])
         #expect(probes.contains { $0.name == "HTTP http://127.0.0.1:8080" })
         #expect(probes.contains { $0.name == "UDP 127.0.0.1:3478" })
@@ -42,7 +42,7 @@ struct ServerCheckTests {
             switch role {
             case .api:
                 [
-                    .http, .certificate, .realtime, .keys, .webhooks, .translation, .meaning, .explanation,
+                    .http, .certificate, .realtime, .keys, .webhooks, .push, .translation, .meaning, .explanation,
                     .transcription,
                 ]
             case .relay: [.relay]
@@ -66,7 +66,7 @@ struct ServerCheckTests {
         let remote = try check { $0.address = "203.0.113.5" }
         let probes = remote.probes(server(.remote))
         let subjects: [CheckSubject] = [
-            .server, .gateway, .keys, .webhooks, .translation, .meaning, .explanation, .transcription, .storage,
+            .server, .gateway, .keys, .webhooks, .push, .translation, .meaning, .explanation, .transcription, .storage,
         ]
         for subject in subjects {
             #expect(try await outcome(subject, probes).status == .skipped, "\(subject)")

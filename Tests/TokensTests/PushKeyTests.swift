@@ -11,25 +11,25 @@ import Tokens
 
     @Test func aTokenOpensOnlyForItsRegistrationAndWithItsKey() throws {
         let key = PushKey.ephemeral()
-        let sealed = try key.seal(token, user: user, device: device, kind: "web")
-        #expect(try key.open(sealed, user: user, device: device, kind: "web") == token)
-        #expect(try key.seal(token, user: user, device: device, kind: "web") != sealed)
+        let sealed = try key.seal(token, for: user, on: device, "web")
+        #expect(try key.open(sealed, for: user, on: device, "web") == token)
+        #expect(try key.seal(token, for: user, on: device, "web") != sealed)
         #expect(sealed.count == token.count + 28)
         let other = Timestamp(milliseconds: 3)
-        #expect(throws: (any Error).self) { try key.open(sealed, user: .make(at: other), device: device, kind: "web") }
-        #expect(throws: (any Error).self) { try key.open(sealed, user: user, device: .make(at: other), kind: "web") }
-        #expect(throws: (any Error).self) { try key.open(sealed, user: user, device: device, kind: "fcm") }
+        #expect(throws: (any Error).self) { try key.open(sealed, for: .make(at: other), on: device, "web") }
+        #expect(throws: (any Error).self) { try key.open(sealed, for: user, on: .make(at: other), "web") }
+        #expect(throws: (any Error).self) { try key.open(sealed, for: user, on: device, "fcm") }
         #expect(throws: (any Error).self) {
-            try PushKey.ephemeral().open(sealed, user: user, device: device, kind: "web")
+            try PushKey.ephemeral().open(sealed, for: user, on: device, "web")
         }
         for index in sealed.indices {
             var damaged = sealed
             damaged[index] ^= 1
-            #expect(throws: (any Error).self) { try key.open(damaged, user: user, device: device, kind: "web") }
+            #expect(throws: (any Error).self) { try key.open(damaged, for: user, on: device, "web") }
         }
         for length in 0..<sealed.count {
             #expect(throws: (any Error).self) {
-                try key.open(Array(sealed.prefix(length)), user: user, device: device, kind: "web")
+                try key.open(Array(sealed.prefix(length)), for: user, on: device, "web")
             }
         }
     }
@@ -39,8 +39,8 @@ import Tokens
         let made = try PushKey.load(from: path)
         #expect(made.warning == nil)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
-        let sealed = try made.key.seal(token, user: user, device: device, kind: "web")
-        #expect(try PushKey.load(from: path).key.open(sealed, user: user, device: device, kind: "web") == token)
+        let sealed = try made.key.seal(token, for: user, on: device, "web")
+        #expect(try PushKey.load(from: path).key.open(sealed, for: user, on: device, "web") == token)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         #expect(try PushKey.load(from: path).warning?.contains("chmod 600") == true)
         try "nonsense".write(toFile: path, atomically: true, encoding: .utf8)

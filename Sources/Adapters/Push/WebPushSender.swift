@@ -5,43 +5,12 @@ package import Providers
 package import Tokens
 package import Webhooks
 
-/// A push for one subscription of a browser.
-package struct WebPushMessage: Sendable {
-    /// Of the browser's push service.
-    package var endpoint: WebhookURL
-    /// The subscription's `p256dh`.
-    package var publicKey: [UInt8]
-    /// The subscription's `auth`.
-    package var authSecret: [UInt8]
-    /// At most `WebPushEncryption.maxPayloadSize` bytes.
-    package var payload: [UInt8]
-    /// How long the push service keeps it for a browser that cannot be reached; 0 is not at all.
-    package var secondsToLive: Int
-    /// Whether it wakes a device that saves power.
-    package var isUrgent: Bool
-    /// A later push of the same topic replaces this one while the push service keeps it. Any text.
-    package var topic: String
-
-    package init(
-        endpoint: WebhookURL, publicKey: [UInt8], authSecret: [UInt8], payload: [UInt8], secondsToLive: Int,
-        isUrgent: Bool, topic: String
-    ) {
-        self.endpoint = endpoint
-        self.publicKey = publicKey
-        self.authSecret = authSecret
-        self.payload = payload
-        self.secondsToLive = secondsToLive
-        self.isUrgent = isUrgent
-        self.topic = topic
-    }
-}
-
 /// Sends encrypted pushes to the push services of browsers (RFC 8030), signed with this server's key (RFC 8292).
 ///
 /// Clients name the endpoints, so they are not trusted: connections go to permitted addresses only, and no redirect is
 /// followed. An attempt has 10 seconds, from the resolution of the name to the end of the response, of which 16 KiB are
 /// read.
-package struct WebPushSender: Sendable {
+package struct WebPushSender: PushSender {
     package static let timeout = Duration.seconds(10)
     private static let maxResponseSize = 16 << 10
 
@@ -60,27 +29,28 @@ package struct WebPushSender: Sendable {
         self.now = now
     }
 
-    package func send(_ message: WebPushMessage) async -> PushOutcome {
+    package func send(_ message: PushMessage) async -> PushOutcome {
+        guard case .web(let address) = message.address else { return .rejected("It is not for a browser.") }
         let deadline = ContinuousClock.now + timeout
         let body: [UInt8]
         do throws(WebPushError) {
-            let encryption = try WebPushEncryption(publicKey: message.publicKey, authSecret: message.authSecret)
+            let encryption = try WebPushEncryption(publicKey: address.publicKey, authSecret: address.authSecret)
             body = try encryption.encrypt(message.payload)
         } catch {
             return .rejected(Self.reason(error))
         }
-        guard let authorization = try? key.authorization(for: message.endpoint.origin, at: now()) else {
+        guard let authorization = try? key.authorization(for: address.endpoint.origin, at: now()) else {
             return .rejected("The request could not be signed.")
         }
         let headers = [
             ("TTL", "\(max(0, message.secondsToLive))"), ("Urgency", message.isUrgent ? "high" : "normal"),
-            ("Topic", Self.topic(of: message)), ("Content-Encoding", "aes128gcm"),
+            ("Topic", Self.topic(message.topic, address)), ("Content-Encoding", "aes128gcm"),
             ("Content-Type", "application/octet-stream"), ("Authorization", authorization),
         ]
         do throws(ProviderFailure) {
-            let client = try await clients.client(for: message.endpoint, deadline: deadline)
+            let client = try await clients.client(for: address.endpoint, deadline: deadline)
             let response = try await client.post(
-                body, to: message.endpoint, headers: headers, maxResponseSize: Self.maxResponseSize, excess: .dropped,
+                body, to: address.endpoint, headers: headers, maxResponseSize: Self.maxResponseSize, excess: .dropped,
                 deadline: deadline)
             return Self.outcome(of: response)
         } catch {
@@ -90,9 +60,9 @@ package struct WebPushSender: Sendable {
 
     /// At most 32 characters of base64url (RFC 8030 section 5.4): a digest, with the secret of the subscription, so that
     /// a push service learns neither the topic nor which subscriptions have the same one.
-    private static func topic(of message: WebPushMessage) -> String {
+    private static func topic(_ topic: String, _ address: WebPushAddress) -> String {
         let code = HMAC<SHA256>.authenticationCode(
-            for: Array("switchboard topic\n\(message.topic)".utf8), using: SymmetricKey(data: message.authSecret))
+            for: Array("switchboard topic\n\(topic)".utf8), using: SymmetricKey(data: address.authSecret))
         return Base64URL.encode(code.prefix(24))
     }
 }
@@ -113,7 +83,7 @@ extension WebPushSender {
         switch failure {
         case .cancelled: .cancelled
         case .addressNotAllowed: .rejected("\(failure)")
-        default: .retry(after: nil, "\(failure)")
+        default: .unreachable("\(failure)")
         }
     }
 

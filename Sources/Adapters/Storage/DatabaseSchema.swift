@@ -8,5 +8,5 @@ package enum DatabaseSchema {
         + followedCalls + voiceMessages + withheldTimers + notices + presenceWords + messageLanguages + translations
         + vectors + summaries + assistant + phrases + glossaries + forwarded
         + endedGroups + receivedMarks + streamEpochs + messageTerms + listedConversations + withheldVersions
-        + withheldEnds + membersInside + rangesOfEdits + normalizedNames
+        + withheldEnds + membersInside + rangesOfEdits + normalizedNames + push
 }

@@ -21,6 +21,11 @@ struct SealingKey: Sendable {
         return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
     }
 
+    /// The same for the same bytes; without the key nothing can be learned from it.
+    func digest(_ bytes: [UInt8], for purpose: String) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array("\(purpose)\n".utf8) + bytes, using: key))
+    }
+
     /// Throws if it was sealed with another key, for another purpose, or is damaged.
     func open(_ sealed: [UInt8], for purpose: String) throws -> [UInt8] {
         let box = try AES.GCM.SealedBox(combined: sealed)

@@ -22,6 +22,8 @@ package final class VAPIDKey: Sendable {
 
     /// Uncompressed, 65 bytes: what a browser subscribes with, as `applicationServerKey`.
     package let publicKey: [UInt8]
+    /// The same in base64url.
+    package let publicKeyText: String
     private let key: P256.Signing.PrivateKey
     private let subject: String?
     private let header: String
@@ -31,6 +33,7 @@ package final class VAPIDKey: Sendable {
         self.key = key
         self.subject = subject
         publicKey = Array(key.publicKey.x963Representation)
+        publicKeyText = Base64URL.encode(publicKey)
         var writer = JSONWriter(capacity: 32)
         writer.object { writer in
             writer.member("typ", "JWT")
@@ -85,6 +88,6 @@ package final class VAPIDKey: Sendable {
         let signed = header + "." + Base64URL.encode(claims.bytes)
         let signature = Base64URL.encode(try key.signature(for: Array(signed.utf8)).rawRepresentation)
         return Token(
-            authorization: "vapid t=\(signed).\(signature), k=\(Base64URL.encode(publicKey))", expires: expires)
+            authorization: "vapid t=\(signed).\(signature), k=\(publicKeyText)", expires: expires)
     }
 }

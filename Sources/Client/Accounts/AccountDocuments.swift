@@ -58,6 +58,21 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         public static let refuse = Self(rawValue: "refuse")
     }
 
+    /// What pushed notifications show. Newer servers may have more.
+    public struct NotificationLevel: RawRepresentable, Hashable, Sendable, Codable {
+        /// The choice as it stands in JSON.
+        public let rawValue: String
+        /// Takes any choice.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Who, and the text.
+        public static let full = Self(rawValue: "full")
+        /// Who.
+        public static let name = Self(rawValue: "name")
+        /// Only that there is something.
+        public static let none = Self(rawValue: "none")
+    }
+
     /// The user's id.
     public var id: UserID
     /// The e-mail address; absent for users of an external issuer.
@@ -86,6 +101,8 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var hints: TranslationSettings.Mode?
     /// What machines may make of what the user writes; nil as the server says.
     public var intelligence: IntelligenceLevel?
+    /// What pushed notifications show; nil as the service that forwards them allows.
+    public var notifications: NotificationLevel?
     /// When the account was created.
     public var createdAt: Date
 }
@@ -202,6 +219,8 @@ public struct ProfileChange: Codable, Hashable, Sendable {
     public var hints: TranslationSettings.Mode?
     /// What machines may make of what the user writes.
     public var intelligence: IntelligenceLevel?
+    /// What pushed notifications show.
+    public var notifications: Me.NotificationLevel?
 
     /// Changes what is given.
     public init(
@@ -209,7 +228,7 @@ public struct ProfileChange: Codable, Hashable, Sendable {
         presence: Me.PresenceVisibility? = nil, reach: Me.Reach? = nil, receipts: Bool? = nil,
         lastSeen: Me.LastSeenVisibility? = nil, messageRequests: Me.MessageRequestPolicy? = nil,
         translation: TranslationSettings? = nil, intelligence: IntelligenceLevel? = nil,
-        hints: TranslationSettings.Mode? = nil
+        hints: TranslationSettings.Mode? = nil, notifications: Me.NotificationLevel? = nil
     ) {
         self.displayName = displayName
         self.languages = languages
@@ -222,6 +241,7 @@ public struct ProfileChange: Codable, Hashable, Sendable {
         self.translation = translation
         self.intelligence = intelligence
         self.hints = hints
+        self.notifications = notifications
     }
 }
 

@@ -1,5 +1,6 @@
 package import Languages
 package import Model
+package import Notifications
 
 // The account documents of the API; the JSON of these types is part of it.
 
@@ -39,6 +40,7 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var translation: TranslationSettings?
     package var hints: TranslationMode?
     package var intelligence: IntelligenceLevel?
+    package var notifications: NotificationLevel?
     package var createdAt: Timestamp
 }
 
@@ -69,6 +71,8 @@ package struct SignInDocument: Codable, Hashable, Sendable {
         package var id: DeviceID
         package var name: String
         package var platform: String
+        /// By what it is told of messages and calls when it sleeps; nil by nothing.
+        package var push: [PushKind]?
     }
 
     package var id: SignInID

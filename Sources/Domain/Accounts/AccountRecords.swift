@@ -1,5 +1,6 @@
 package import Languages
 package import Model
+package import Notifications
 
 // The rows behind the accounts, as the commands see them.
 
@@ -22,6 +23,8 @@ package struct UserRecord: Hashable, Sendable {
     package var messageRequests = MessageRequestPolicy.ask
     /// How the user reads other languages, and what machines may make of what they write, where they have not said otherwise.
     package var choices = LanguageChoices()
+    /// What notifications show; nil as the service that forwards them allows.
+    package var notifications: NotificationLevel?
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
     /// Set together with `disabledAt`. Only the id remains of a deleted user.
@@ -57,7 +60,7 @@ package struct UserRecord: Hashable, Sendable {
             id: id, email: email, displayName: displayName, photoURL: photoURL, languages: languages,
             callWaiting: callWaiting, presence: presence, reach: reach, receipts: receipts, lastSeen: lastSeen,
             messageRequests: messageRequests, translation: choices.translation, hints: choices.hints,
-            intelligence: choices.intelligence, createdAt: createdAt)
+            intelligence: choices.intelligence, notifications: notifications, createdAt: createdAt)
     }
 }
 

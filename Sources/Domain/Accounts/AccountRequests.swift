@@ -1,5 +1,6 @@
 package import Languages
 package import Model
+package import Notifications
 
 // The bodies of requests. The commands validate them and name the invalid field.
 
@@ -64,12 +65,14 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
     package var translation: TranslationSettings?
     package var hints: TranslationMode?
     package var intelligence: IntelligenceLevel?
+    package var notifications: NotificationLevel?
 
     package init(
         displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
         presence: PresenceVisibility? = nil, reach: Reach? = nil, receipts: Bool? = nil,
         lastSeen: LastSeenVisibility? = nil, messageRequests: MessageRequestPolicy? = nil,
-        translation: TranslationSettings? = nil, hints: TranslationMode? = nil, intelligence: IntelligenceLevel? = nil
+        translation: TranslationSettings? = nil, hints: TranslationMode? = nil, intelligence: IntelligenceLevel? = nil,
+        notifications: NotificationLevel? = nil
     ) {
         self.displayName = displayName
         self.photoURL = photoURL
@@ -83,6 +86,7 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
         self.translation = translation
         self.hints = hints
         self.intelligence = intelligence
+        self.notifications = notifications
     }
 }
 

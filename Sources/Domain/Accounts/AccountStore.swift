@@ -1,4 +1,5 @@
 package import Model
+package import Notifications
 package import Webhooks
 
 /// The storage of accounts, inside one transaction. Synchronous: it is used only inside a database's jobs.
@@ -54,6 +55,8 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, Even
     // Sign-ins and devices.
     func insert(_ signIn: SignInRecord) throws
     func signIn(_ id: SignInID) throws -> SignInRecord?
+    /// By what the user's devices are told that sleep.
+    func pushKinds(of user: UserID) throws -> [DeviceID: [PushKind]]
     func update(_ signIn: SignInRecord) throws
     /// The open sign-ins with their devices, latest use first, after `cursor`.
     func openSignIns(

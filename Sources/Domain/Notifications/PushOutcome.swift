@@ -8,6 +8,8 @@ package enum PushOutcome: Hashable, Sendable {
     case rejected(String)
     /// Try again; after that time, if the push service has named one.
     case retry(after: Duration?, String)
+    /// There was no response: it may have been taken, or may be later.
+    case unreachable(String)
     /// This server stopped the attempt.
     case cancelled
 }

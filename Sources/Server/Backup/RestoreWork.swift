@@ -65,12 +65,15 @@ struct RestoreWork: Sendable {
         _ = try SigningKey.load(from: directory.file("signing-key.pem"))
         _ = try MediaKey.load(from: directory.file("media-key"))
         _ = try WebhookKey.load(from: directory.file("webhooks-key"))
+        _ = try PushKey.load(from: directory.file("push-key"))
+        _ = try VAPIDKey.load(from: directory.file("vapid-key.pem"), subject: nil)
         _ = try RelaySecretFile.load(path: directory.file("relay-secret"))
         try DataDirectory.publish(unfinished, as: directory.file(BackupWork.database))
         try FileManager.default.removeItem(atPath: staging)
         let lines = BackupWork.lines(copied, "Restored to \(directory.path)") + SwitchboardServer.lines(compaction)
         return lines + [
             "Signing, media and relay keys are new: clients get new tokens by themselves, or sign in again.",
+            "Nobody is pushed to until their app has started again: it registers the device anew.",
             "Server keys are revoked and webhooks are off, since some may have been revoked or removed after the backup: "
                 + "create keys, and `switchboard webhook rotate` and `enable` the webhooks that you want.",
             "Changes since the backup are undone: revoked sign-ins, blocked users, disabled accounts, and deleted "

@@ -17,6 +17,7 @@ enum CheckSubject: String, Hashable, Sendable, CaseIterable {
     case keys
     /// Webhooks that fail or are disabled.
     case webhooks
+    case push
     /// What translates messages.
     case translation
     /// What turns messages into vectors.

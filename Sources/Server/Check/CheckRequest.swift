@@ -10,6 +10,8 @@ package enum CheckRequest: Codable, Sendable {
     case keyExpiries
     /// Whether webhooks work: one line, a JSON array of `WebhookHealth`.
     case webhooks
+    /// Whether devices are told: one line, `PushHealth` as JSON.
+    case push
     /// Tries what translates: one line, a JSON array of `EngineReport`.
     case translation
     /// Tries what turns texts into vectors, likewise.

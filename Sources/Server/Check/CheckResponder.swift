@@ -32,6 +32,7 @@ final class CheckResponder: Sendable {
     private let gateway: GatewayLegs?
     private let keys: @Sendable () -> [ServerKeyRecord]
     private let webhooks: @Sendable () async throws -> [WebhookHealth]
+    private let push: @Sendable () async throws -> PushHealth?
     private let translation: @Sendable () async -> [EngineReport]
     private let embedding: @Sendable () async -> [EngineReport]
     private let explanation: @Sendable () async -> [EngineReport]
@@ -42,6 +43,7 @@ final class CheckResponder: Sendable {
     init(
         roles: Set<ServerRole>, gateway: GatewayLegs?, keys: @escaping @Sendable () -> [ServerKeyRecord],
         webhooks: @escaping @Sendable () async throws -> [WebhookHealth] = { [] },
+        push: @escaping @Sendable () async throws -> PushHealth? = { nil },
         translation: @escaping @Sendable () async -> [EngineReport] = { [] },
         embedding: @escaping @Sendable () async -> [EngineReport] = { [] },
         explanation: @escaping @Sendable () async -> [EngineReport] = { [] },
@@ -53,6 +55,7 @@ final class CheckResponder: Sendable {
         self.gateway = gateway
         self.keys = keys
         self.webhooks = webhooks
+        self.push = push
         self.translation = translation
         self.embedding = embedding
         self.explanation = explanation
@@ -66,6 +69,7 @@ final class CheckResponder: Sendable {
         case .helloToken: makeToken()
         case .keyExpiries: listKeys()
         case .webhooks: await listWebhooks()
+        case .push: await describePushes()
         case .translation: await list(translation)
         case .embedding: await list(embedding)
         case .explanation: await list(explanation)
@@ -114,6 +118,13 @@ final class CheckResponder: Sendable {
     private func listWebhooks() async -> ControlResponse {
         guard let webhooks = try? await webhooks(), let json = try? JSONEncoder().encode(webhooks) else {
             return ControlResponse(error: "No list of webhooks.")
+        }
+        return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
+    }
+
+    private func describePushes() async -> ControlResponse {
+        guard let health = try? await push(), let json = try? JSONEncoder().encode(health) else {
+            return ControlResponse(error: "Nothing is known of pushes.")
         }
         return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
     }

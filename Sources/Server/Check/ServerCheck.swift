@@ -66,7 +66,8 @@ package struct ServerCheck: Sendable {
     func probes(_ server: RunningServer) -> [CheckProbe] {
         [configurationProbe, serverProbe(server)] + webProbes(server) + [gatewayProbe(server)] + relayProbes(server)
             + [
-                keyProbe(server), webhookProbe(server), translationProbe(server), meaningProbe(server),
+                keyProbe(server), webhookProbe(server), pushProbe(server), translationProbe(server),
+                meaningProbe(server),
                 explanationProbe(server), transcriptionProbe(server), storageProbe,
             ]
     }
@@ -221,6 +222,16 @@ package struct ServerCheck: Sendable {
             return CheckProbe(.webhooks, "Webhooks", .notConfigured("the server runs without the role api"))
         }
         return CheckProbe(.webhooks, "Webhooks", needs: [.server]) { await WebhookProbe(server: server).run() }
+    }
+
+    private func pushProbe(_ server: RunningServer) -> CheckProbe {
+        if case .remote = server.state {
+            return CheckProbe(.push, "Pushes", .skipped("they are those of the server's own machine"))
+        }
+        if server.lacks(.api) {
+            return CheckProbe(.push, "Pushes", .notConfigured("the server runs without the role api"))
+        }
+        return CheckProbe(.push, "Pushes", needs: [.server]) { await PushProbe(server: server).run() }
     }
 
     private func explanationProbe(_ server: RunningServer) -> CheckProbe {

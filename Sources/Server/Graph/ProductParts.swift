@@ -36,6 +36,8 @@ struct ProductParts: Sendable {
     let messageClock: MessageClock
     let transcription: TranscriptionParts
     let transcriptTranslator: TranscriptTranslator
+    let push: PushParts
+    let pusher: PushDispatcher
     let retention: Retention
     let eraser: AccountEraser
 
@@ -115,6 +117,8 @@ struct ProductParts: Sendable {
         assistant = AssistantService(
             store: store, commands: commands, models: models, search: search, summaries: summaries, translator: texts,
             bus: bus, isListened: { [weak hub] in hub?.isListened($0) ?? false }, logger: Logger(label: "assistant"))
+        push = try PushParts(configuration, store: store, directory: directory)
+        pusher = push.dispatcher(commands, hub)
         indexer = SearchIndexer(store: store, logger: Logger(label: "search"))
         messageClock = MessageClock(service: conversations, logger: Logger(label: "messages"))
         retention = Retention(

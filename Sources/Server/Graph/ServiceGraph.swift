@@ -101,6 +101,7 @@ struct ServiceGraph: Sendable {
         let checks = CheckResponder(
             roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
             webhooks: { [storage] in try await storage.store.read { try WebhookHealth.all(in: $0) } },
+            push: { [health = product.map { $0.push.health($0.pusher) }] in try await health?() },
             translation: { [translation = product?.translation] in await translation?.reports() ?? [] },
             embedding: { [embedding = product?.embedding] in await embedding?.reports() ?? [] },
             explanation: { [explanation = product?.explanation] in await explanation?.reports() ?? [] },
@@ -125,7 +126,7 @@ struct ServiceGraph: Sendable {
         let stats = ServerMetrics(
             hub: hub, connections: connections.limits, relay: server, calls: product?.calls, voice: product?.voice,
             transcription: transcription?.queue, translation: product?.translationStats(storage.store),
-            webhooks: dispatcher,
+            webhooks: dispatcher, push: product.map { $0.push.health($0.pusher) },
             search: product?.indexer, written: { authenticator.writtenBytes },
             lostLines: { log.lostCount }, registry: registry)
         let readiness = Readiness(
@@ -159,7 +160,7 @@ struct ServiceGraph: Sendable {
                     product.assistant,
                 ]
                 + (product.embedder.map { [$0] } ?? [])
-                + [product.messageClock]
+                + [product.messageClock, product.pusher]
                 + [LastSeenWriter(recorder: lastSeen, store: storage.store, logger: Logger(label: "presence"))]
             let table = Self.routes(
                 configuration, accounts, product, storage, relay.issuer, hub, authenticator, features)
@@ -263,9 +264,9 @@ struct ServiceGraph: Sendable {
                     embedder: product.embedding.engine.map { ($0.model, $0.isHosted) },
                     languageModel: product.writing.model),
                 suggestsReplies: product.writing.suggestsReplies, keepDays: configuration[\.messages.keepDays],
-                features: features, keys: { accounts.tokens.keySet })
+                pushKey: product.push.webKey, features: features, keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
-                + PhotoOperations.all(photos)
+                + PhotoOperations.all(photos) + PushOperations.all(product.push.commands)
                 + FriendOperations.all(accounts.friends)
                 + ContactOperations.all(accounts.friends, product.conversations)
                 + ConversationOperations.all(product.conversations) + SearchOperations.all(product.search)

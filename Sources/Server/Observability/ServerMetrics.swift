@@ -23,6 +23,8 @@ struct ServerMetrics: Sendable {
     let translation: (@Sendable () async throws -> TranslationStats)?
     let webhooks: WebhookDispatcher
     /// Nil without the api.
+    let push: (@Sendable () async throws -> PushHealth)?
+    /// Nil without the api.
     let search: SearchIndexer?
     let written: @Sendable () -> (admitted: Int, refused: Int)
     /// Of the log.
@@ -37,7 +39,7 @@ struct ServerMetrics: Sendable {
     init(
         hub: RealtimeHub, connections: ConnectionLimits, relay: RelayServer?, calls: CallParts?, voice: VoiceParts?,
         transcription: TranscriptionQueue?, translation: (@Sendable () async throws -> TranslationStats)?,
-        webhooks: WebhookDispatcher, search: SearchIndexer?,
+        webhooks: WebhookDispatcher, push: (@Sendable () async throws -> PushHealth)?, search: SearchIndexer?,
         written: @escaping @Sendable () -> (admitted: Int, refused: Int), lostLines: @escaping @Sendable () -> Int,
         registry: PrometheusRegistry
     ) {
@@ -49,6 +51,7 @@ struct ServerMetrics: Sendable {
         self.transcription = transcription
         self.translation = translation
         self.webhooks = webhooks
+        self.push = push
         self.search = search
         self.written = written
         self.lostLines = lostLines
@@ -99,6 +102,7 @@ struct ServerMetrics: Sendable {
         if let queue = transcription { collect(await queue.stats) }
         if let stats = try? await translation?() { collect(stats) }
         if let stats = try? await webhooks.stats() { collect(stats) }
+        if let health = try? await push?() { collect(health) }
         if let calls { set("recording_mixes_waiting", calls.mixes.waitingCount) }
         if let voice { set("voice_decodings_waiting", voice.decodingsWaiting) }
     }

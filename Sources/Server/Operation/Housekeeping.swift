@@ -51,6 +51,7 @@ struct Housekeeping: Service {
         while try await audit.removeOld() > 0, !Task.isCancelled {}
         while try await trimEvents() > 0, !Task.isCancelled {}
         while try await store.write({ try $0.removeOldRises(limit: 500) }).value > 0, !Task.isCancelled {}
+        while try await trimPushes() > 0, !Task.isCancelled {}
         while try await removeReports() > 0, !Task.isCancelled {}
         while try await removeProviderCalls() > 0, !Task.isCancelled {}
         while try await store.write({ try $0.removeOldPhrases(limit: 500) }).value > 0, !Task.isCancelled {}
@@ -61,6 +62,13 @@ struct Housekeeping: Service {
         try await store.write { transaction in
             let time = transaction.now.adding(seconds: -WebhookLimits.retentionSeconds)
             return try transaction.trimEvents(before: time, limit: 500)
+        }.value
+    }
+
+    /// Rings whose end was never noted.
+    private func trimPushes() async throws -> Int {
+        try await store.write { transaction in
+            try transaction.trimPushes(before: transaction.now.adding(seconds: -86_400), limit: 500)
         }.value
     }
 

@@ -12,6 +12,7 @@ extension OpenAPIDocument {
         ("links", "What links are for."),
         ("reports", "Reports to the operator."),
         ("conversations", "Conversations: of two people, of groups, and with oneself."),
+        ("push", "Devices that are told of messages and calls when they sleep."),
         ("inbox", "The list of the user's conversations."),
         ("members", "The members of conversations."),
         ("presence", "Whether the user is there."),

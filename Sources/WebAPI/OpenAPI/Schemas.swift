@@ -3,6 +3,7 @@ import Calls
 import Languages
 import Messaging
 import Model
+import Notifications
 import Services
 
 /// The schemas that several operations share.
@@ -29,7 +30,7 @@ package enum Schemas {
             ("RecordingTranscriptResult", transcriptResult("RecordingTranscript")),
             ("TranscriptionFailure", transcriptionFailure), ("SlotPreferences", slotPreferences),
         ] + ServerOperations.schemas + FriendOperations.schemas + ContactOperations.schemas + ConversationSchemas.all
-        + MessageOperations.schemas + TranscriptOperations.schemas
+        + MessageOperations.schemas + TranscriptOperations.schemas + PushOperations.schemas
 
     static let displayName = Schema.text(minimum: 1, maximum: 80)
     static let language = Schema.text(minimum: 2, maximum: 35, pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
@@ -98,8 +99,14 @@ package enum Schemas {
             "When messages of others in other languages are explained: unasked, on request, or never. Absent as if on request."
         ),
         .optional("intelligence", intelligence, intelligenceOfUser),
+        .optional("notifications", notifications, notificationsOfUser),
         .required("createdAt", .time),
     ])
+
+    static let notifications = Schema.choice(NotificationLevel.allCases.map(\.rawValue))
+    static let notificationsOfUser =
+        "What pushed notifications show: who and the text (`full`), who (`name`), or only that there is something (`none`). "
+        + "Absent: `full` by Web Push, which is encrypted for the browser, `name` by services that read what they forward."
 
     private static let signIn = Schema.object([
         .required("user", .named("Me")), .required("session", .named("Session")), .required("accessToken", .text()),
@@ -118,6 +125,9 @@ package enum Schemas {
     private static let device = Schema.object([
         .required("id", .identifier), .required("name", .text()), .required("platform", .text()),
         .optional("createdAt", .time), .optional("lastSeenAt", .time), .optional("current", .boolean),
+        .optional(
+            "push", .list(.choice(PushKind.allCases.map(\.rawValue))),
+            "In sessions: by what it is told of messages and calls when it sleeps. Absent by nothing."),
     ])
 
     private static let call = Schema.object([

@@ -58,6 +58,7 @@ package enum ProfileOperations {
                     .optional("messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue))),
                     .optional("translation", .named("TranslationSettings")), .optional("hints", Schemas.hintMode),
                     .optional("intelligence", Schemas.intelligence, Schemas.intelligenceOfUser),
+                    .optional("notifications", Schemas.notifications, Schemas.notificationsOfUser),
                 ]),
                 responses: [.ok(.named("Me"))]
             ) { request in

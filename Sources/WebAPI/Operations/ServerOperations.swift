@@ -17,6 +17,7 @@ package enum ServerOperations {
         var transcriber: Engine?
         var embedder: Engine?
         var languageModel: Engine?
+        var push: Push
         var features: [String: Bool]
         var messages: MessageLimits
 
@@ -37,6 +38,12 @@ package enum ServerOperations {
         }
 
         struct MessageLimits: Encodable { var keepDays: Int }
+
+        struct Push: Encodable {
+            var web: Web?
+
+            struct Web: Encodable { var publicKey: String }
+        }
     }
 
     static let schemas: [(String, Schema)] = [
@@ -54,12 +61,12 @@ package enum ServerOperations {
     ///   - engines: what translates, transcribes, compares meanings and helps to write.
     ///   - suggestsReplies: whether the language model, or anything else here, suggests replies.
     ///   - keepDays: how long messages are kept; 0 for ever.
+    ///   - pushKey: with which browsers subscribe to pushes; nil if they are not told by any.
     ///   - features: what the operator has disabled.
     ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
         version: String, signUp: String, voice: VoiceRules, records: Bool, engines: ServerEngines,
-        suggestsReplies: Bool, keepDays: Int,
-        features: FeatureFlags,
+        suggestsReplies: Bool, keepDays: Int, pushKey: String?, features: FeatureFlags,
         keys: @escaping @Sendable () -> String
     ) -> [Operation] {
         let about: @Sendable () -> About = {
@@ -72,6 +79,7 @@ package enum ServerOperations {
                 transcriber: engines.transcriber.map(About.Engine.init),
                 embedder: engines.embedder.map(About.Engine.init),
                 languageModel: engines.languageModel.map(About.Engine.init),
+                push: .init(web: pushKey.map { .init(publicKey: $0) }),
                 features: Dictionary(
                     uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
                 messages: .init(keepDays: keepDays))
@@ -123,6 +131,17 @@ package enum ServerOperations {
                                         "Days after which messages are erased; 0: they are kept for ever. A group's "
                                             + "settings may say fewer.")
                                 ])),
+                            .required(
+                                "push",
+                                .object([
+                                    .optional(
+                                        "web",
+                                        .object([
+                                            .required(
+                                                "publicKey", .text(),
+                                                "The `applicationServerKey` of subscriptions (RFC 8292), in base64url.")
+                                        ]), "Absent if browsers are not told by pushes.")
+                                ]), "What tells devices that sleep: see `push.register`."),
                             .required(
                                 "features",
                                 .object(Feature.allCases.map { .required($0.rawValue, .boolean, $0.meaning) }),

@@ -1,9 +1,12 @@
+import Foundation
+import Notifications
 import Webhooks
 import Wire
 
 /// URLs and secrets of webhooks of any bytes: a URL that was read is http or https with a plain host, and reads as itself;
 /// one that the rules allow is no written-out private address, and is encrypted unless it is within the allowed ranges; a
-/// secret has 24 to 64 bytes and reads as itself.
+/// secret has 24 to 64 bytes and reads as itself. Likewise registrations for pushes: what was read has keys of their lengths, and
+/// is sealed and read as itself.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebhook(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -12,7 +15,24 @@ public func fuzzWebhook(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkSecret(text)
     checkSecret("whsec_" + text)
     if let secret = WebhookSecret(bytes: bytes), WebhookSecret(secret.text) != secret { fatalError("another secret") }
+    checkRegistration(bytes)
     return 0
+}
+
+private func checkRegistration(_ bytes: [UInt8]) {
+    if let address = PushAddress(bytes, of: .web), let again = try? address.bytes,
+        PushAddress(again, of: .web) != address
+    {
+        fatalError("another address")
+    }
+    guard let request = try? JSONDecoder().decode(PushRegistrationRequest.self, from: Data(bytes)),
+        let address = try? request.address(allowing: WebhookAddressRules()), case .web(let web) = address
+    else { return }
+    if web.publicKey.count != 65 || web.publicKey.first != 4 || web.authSecret.count != 16 || !web.endpoint.isEncrypted
+    {
+        fatalError("an address that cannot be")
+    }
+    if (try? PushAddress(address.bytes, of: .web)) != address { fatalError("it reads as another one") }
 }
 
 private let private10 = WebhookAddressRules(allowed: [AddressRange("10.0.0.0/8")].compactMap(\.self))

@@ -37,6 +37,7 @@ extension StoreTransaction {
             [.id(user), .integer(Self.endpointsRemovedAtOnce), .integer(limit)])
         return try surplus.map { row in
             try sql.execute("DELETE FROM endpoints WHERE id = ?1", [try row.value(0)])
+            try removePushRegistrations(by: row.id(0))
             return try row.id(0)
         }
     }

@@ -1,5 +1,6 @@
 package import Accounts
 package import Model
+import Notifications
 
 // The rows of sign-ins and of the devices they are on.
 extension StoreTransaction {
@@ -30,6 +31,7 @@ extension StoreTransaction {
                 actor = ?14, client_name = ?15, client_version = ?16
             WHERE id = ?1
             """, Self.values(of: signIn))
+        if signIn.endedAt != nil { try removePushRegistrations(of: signIn.user, leftOn: signIn.device) }
     }
 
     package func signIn(_ id: SignInID) throws -> SignInRecord? {
@@ -105,6 +107,7 @@ extension StoreTransaction {
 
     package func removeDevice(_ id: DeviceID, of user: UserID) throws {
         try sql.execute("DELETE FROM devices WHERE user_id = ?1 AND id = ?2", [.id(user), .id(id)])
+        for kind in PushKind.allCases { try removePushRegistration(of: user, on: id, kind) }
     }
 
     package func removeStale(before time: Timestamp, limit: Int) throws -> Int {
@@ -114,18 +117,20 @@ extension StoreTransaction {
         var removed = 0
         for row in stale {
             removed += try sql.execute("DELETE FROM sign_ins WHERE id = ?1", [try row.value(0)])
+            try removePushRegistrations(of: row.id(1), leftOn: row.id(2))
             removed += try sql.execute(
                 """
                 DELETE FROM devices WHERE user_id = ?1 AND id = ?2 AND NOT EXISTS (
                     SELECT 1 FROM sign_ins s WHERE s.user_id = ?1 AND s.device_id = ?2)
                 """, [try row.value(1), try row.value(2)])
         }
+        let endpoints = try sql.query(
+            "SELECT id FROM endpoints WHERE used_at < ?1 ORDER BY used_at LIMIT ?2", [.time(time), .integer(limit)])
+        for row in endpoints {
+            removed += try sql.execute("DELETE FROM endpoints WHERE id = ?1", [try row.value(0)])
+            try removePushRegistrations(by: row.id(0))
+        }
         return removed
-            + (try sql.execute(
-                """
-                DELETE FROM endpoints WHERE id IN (
-                    SELECT id FROM endpoints WHERE used_at < ?1 ORDER BY used_at LIMIT ?2)
-                """, [.time(time), .integer(limit)]))
     }
 
     private static func values(of signIn: SignInRecord) -> [SQLValue] {

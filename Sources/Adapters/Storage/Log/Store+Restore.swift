@@ -3,7 +3,8 @@ package import Model
 extension Store {
     /// Prepares a database that was restored from a backup, of which clients may be ahead: rebuilds the log, removes
     /// the negotiations of calls, revokes the server keys, since some may have been revoked after the backup, disables the
-    /// webhooks, whose secrets were sealed with a key that the backup does not have, and sets the gateway's epoch to one
+    /// webhooks, whose secrets were sealed with a key that the backup does not have, removes what is pushed and where to,
+    /// which were sealed with another, and sets the gateway's epoch to one
     /// that it never had.
     package func beginAfterRestore() async throws {
         try await rebuildLog()
@@ -13,6 +14,7 @@ extension Store {
             try transaction.sql.execute(
                 "UPDATE server_keys SET revoked_at = ?1, previous_hash = NULL WHERE revoked_at IS NULL", [.time(now)])
             try transaction.disableWebhooks(because: "The server was restored from a backup.")
+            try transaction.removeAllPushes()
             for table in ["negotiations", "signals", "ended_mailboxes"] {
                 try transaction.sql.execute("DELETE FROM \(table)")
             }

@@ -35,6 +35,8 @@ package final class Store: Sendable {
     private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
     private let jobObservers = Mutex<[@Sendable () -> Void]>([])
     private let erasureObservers = Mutex<[@Sendable () -> Void]>([])
+    private let pushObservers = Mutex<[@Sendable () -> Void]>([])
+    private let pushAudience = PushAudience()
     private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
 
     /// - Parameters:
@@ -133,6 +135,12 @@ package final class Store: Sendable {
         voiceObservers.withLock { $0.append(observer) }
     }
 
+    /// Adds an observer of commits that wrote something of which devices are to be told. It is called on the writer's thread,
+    /// after the commit, and must be brief.
+    package func observePushes(_ observer: @escaping @Sendable () -> Void) {
+        pushObservers.withLock { $0.append(observer) }
+    }
+
     /// Migrates the database, sets the log's epoch and reads the subscriptions; call it before anything else. Returns the
     /// migrations that were run.
     @discardableResult
@@ -194,7 +202,7 @@ package final class Store: Sendable {
     func begin(_ sql: any SQLTransaction) -> StoreTransaction {
         StoreTransaction(
             sql, now: clock(), subscriptions: subscriptions.withLock { $0 }, isConnected: isConnected,
-            isListened: isListened, deliveryClaimer: deliveryClaimer.withLock { $0 })
+            isListened: isListened, deliveryClaimer: deliveryClaimer.withLock { $0 }, pushAudience: pushAudience)
     }
 
     /// Runs a job, and writes what belongs to its end.
@@ -212,6 +220,7 @@ package final class Store: Sendable {
             changedTexts: transaction.messagesWithChangedTexts,
             nextDue: transaction.nextDue, hasDemandedJobs: transaction.hasDemandedJobs,
             hasErasedTexts: transaction.hasErasedTexts || !transaction.messagesWithChangedTexts.isEmpty,
+            hasPushSources: transaction.hasPushSources, pushNotes: transaction.pushNotes,
             voice: VoiceNotice(removed: transaction.removedFiles, toTranscribe: transaction.filesToTranscribe),
             subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
     }
@@ -237,6 +246,8 @@ package final class Store: Sendable {
         if let due = written.nextDue { for observer in dueObservers.withLock({ $0 }) { observer(due) } }
         if written.hasDemandedJobs { for observer in jobObservers.withLock({ $0 }) { observer() } }
         if written.hasErasedTexts { for observer in erasureObservers.withLock({ $0 }) { observer() } }
+        pushAudience.apply(written.pushNotes)
+        if written.hasPushSources { for observer in pushObservers.withLock({ $0 }) { observer() } }
         if !written.voice.isEmpty { for observer in voiceObservers.withLock({ $0 }) { observer(written.voice) } }
     }
 
@@ -263,6 +274,8 @@ package final class Store: Sendable {
         let nextDue: Timestamp?
         let hasDemandedJobs: Bool
         let hasErasedTexts: Bool
+        let hasPushSources: Bool
+        let pushNotes: [PushAudience.Note]
         let voice: VoiceNotice
         /// Set if webhooks have changed.
         let subscriptions: WebhookSubscriptions?

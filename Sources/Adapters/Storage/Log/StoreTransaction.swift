@@ -37,6 +37,19 @@ package final class StoreTransaction {
     /// The deliveries that it has written as claims of this process.
     var claims: [ClaimedDelivery] = []
     let deliveryClaimer: Store.DeliveryClaimer?
+    /// Who may have a device to push to; nil in a transaction that only reads.
+    let pushAudience: PushAudience?
+    /// Whether it has written something of which devices are to be told.
+    var hasPushSources = false
+    /// What it has learned and changed of who has a device.
+    var pushNotes: [PushAudience.Note] = []
+
+    /// What is not true any more, also before it is committed.
+    func notePush(_ note: PushAudience.Note) {
+        guard let pushAudience else { return }
+        pushAudience.apply([note])
+        pushNotes.append(note)
+    }
     /// The conversations in which it has stored new messages.
     var conversationsWithNewMessages: Set<ConversationID> = []
     /// The messages whose text or transcript it has changed, by number.
@@ -53,11 +66,21 @@ package final class StoreTransaction {
     /// Of several sends: what they share.
     var sends: SharedSends?
 
-    package init(
+    package convenience init(
         _ sql: any SQLTransaction, now: Timestamp, subscriptions: WebhookSubscriptions = WebhookSubscriptions(),
         isConnected: @escaping @Sendable (EndpointID) -> Bool = { _ in false },
         isListened: @escaping @Sendable (StreamName) -> Bool = { _ in true },
         deliveryClaimer: Store.DeliveryClaimer? = nil
+    ) {
+        self.init(
+            sql, now: now, subscriptions: subscriptions, isConnected: isConnected, isListened: isListened,
+            deliveryClaimer: deliveryClaimer, pushAudience: nil)
+    }
+
+    init(
+        _ sql: any SQLTransaction, now: Timestamp, subscriptions: WebhookSubscriptions,
+        isConnected: @escaping @Sendable (EndpointID) -> Bool, isListened: @escaping @Sendable (StreamName) -> Bool,
+        deliveryClaimer: Store.DeliveryClaimer?, pushAudience: PushAudience?
     ) {
         connection = sql
         self.now = now
@@ -65,6 +88,7 @@ package final class StoreTransaction {
         self.isConnected = isConnected
         self.isListened = isListened
         self.deliveryClaimer = deliveryClaimer
+        self.pushAudience = pushAudience
     }
 
     /// Appends a change to the user's stream and returns its position. Changes of other streams are `StreamEntry`s.

@@ -178,6 +178,7 @@ extension StoreTransaction {
                 .id(member.invitedBy), .integer(member.removedAt ?? 0), .bool(member.isInvitationSilent),
             ])
         touched.save(member, of: conversation)
+        if member.state == .member { notePush(.joined(conversation)) }
         if member.state == .left, !touched.isSuspended { departures.append((conversation, member.user)) }
     }
 

@@ -39,6 +39,10 @@ extension StoreTransaction {
             try write(
                 unwritten, counter: movesEverybody ? counter : nil, activity: isSeen && hasNewMessages ? counter : nil)
         }
+        let hasNews = one.messages.values.contains {
+            $0.number > one.lastNumber && $0.kind != .notice && $0.kind != .call && !$0.isWithheld
+        }
+        if hasNews { try notePush(of: conversation, after: one.lastNumber) }
         try insertEvents(of: one, conversation)
         // Who is not in it, and sees what they saw before, is told nothing: of an invitation that does not reach them, or that
         // they are kept out.

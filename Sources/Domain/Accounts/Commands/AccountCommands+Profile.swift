@@ -29,6 +29,7 @@ extension AccountCommands {
             if let translation = change.translation { user.choices.translation = translation }
             if let hints = change.hints { user.choices.hints = hints }
             if let intelligence = change.intelligence { user.choices.intelligence = intelligence }
+            if let level = change.notifications { user.notifications = level }
             return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
     }

@@ -8,11 +8,16 @@ extension AccountCommands {
     ) async throws -> AccountPage<SignInDocument> {
         let limit = try Self.limit(limit)
         let after = try cursor.map { try UseCursor<SignInID>(text: $0) }
-        let found = try await database.readAccounts {
-            try $0.openSignIns(of: principal.user, after: after, limit: limit + 1)
+        let (found, pushes) = try await database.readAccounts { store in
+            (
+                try store.openSignIns(of: principal.user, after: after, limit: limit + 1),
+                try store.pushKinds(of: principal.user)
+            )
         }
         let page = found.prefix(limit).map { signIn, device in
-            signIn.document(on: device, current: signIn.id == principal.signIn)
+            var document = signIn.document(on: device, current: signIn.id == principal.signIn)
+            document.device.push = pushes[device.id]
+            return document
         }
         let next = page.last.map { UseCursor(usedAt: $0.lastUsedAt, id: $0.id).text }
         return AccountPage(items: page, nextCursor: found.count > limit ? next : nil)

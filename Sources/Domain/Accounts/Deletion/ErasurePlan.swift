@@ -16,6 +16,7 @@ package enum ErasurePlan {
             personal: [
                 "email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence",
                 "translation_mode", "translation_into", "translation_tone", "intelligence", "hints",
+                "notifications",
             ], others: ["reach", "last_seen", "message_requests"]),
         ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
         ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),
@@ -33,6 +34,12 @@ package enum ErasurePlan {
         ErasureRule(
             "endpoints", .removed, .step(.rows), users: ["user_id"], others: ["id", "secret_hash", "sign_in_id"],
             key: ["id"]),
+        // Where the user's devices are pushed to, and what they are to be told.
+        ErasureRule(
+            "push_registrations", .removed, .atOnce, users: ["user_id"], personal: ["address", "digest"],
+            others: ["device_id", "kind", "endpoint_id"]),
+        ErasureRule("pushes", .removed, .atOnce, others: ["topic", "sent"]),
+        ErasureRule("push_sources", .kept, .never, others: ["topic"]),
         ErasureRule("invites", .kept, .never, users: ["used_by"], others: ["hash"]),
         ErasureRule("files:photo", .removed, .step(.calls)),
     ]

@@ -56,7 +56,7 @@ extension CallCommands {
         var outcome = CallOutcome(call: call, at: now)
         let difference = CallDifference(before: nil, after: call)
         try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
-        try CallEvents(difference: difference, now: now).write(to: store)
+        try difference.note(at: now, in: store)
         if let offer = request.offer, call.isLive {
             let sender = Signal.Sender(user: principal.user, endpoint: endpoint)
             try hold(offer, clientID: request.clientID, from: sender, in: call.id, at: now, store: store)

@@ -69,7 +69,7 @@ extension CallCommands {
         var outcome = CallOutcome(call: call, at: now)
         let difference = CallDifference(before: nil, after: call)
         try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
-        try CallEvents(difference: difference, now: now).write(to: store)
+        try difference.note(at: now, in: store)
         outcome.effects = difference.effects(at: now)
         return outcome
     }

@@ -74,7 +74,7 @@ extension CallCommands {
         try store.save(after, replacing: before)
         let difference = CallDifference(before: before, after: after)
         try store.append(difference.entries(callJSON: outcome.callJSON, at: now))
-        try CallEvents(difference: difference, now: now).write(to: store)
+        try difference.note(at: now, in: store)
         if let (recording, users) = difference.audience { try store.admit(users, to: recording) }
         if difference.hasEnded {
             try store.removeSignals(in: after.id)

@@ -49,6 +49,23 @@ struct CallDifference {
         }
     }
 
+    /// The users whom the call begins to ring, or rings no more.
+    private var pushedUsers: [UserID] {
+        after.participants.filter { participant in
+            guard let earlier = before?.participant(participant.user) else {
+                return participant.isRinging && !participant.isWithheld
+            }
+            return (participant.isRinging && !participant.isWithheld) != (earlier.isRinging && !earlier.isWithheld)
+        }.map(\.user)
+    }
+
+    /// Notes what is told outside the call's streams: by webhooks and on devices.
+    func note(at now: Timestamp, in store: some CallStore) throws {
+        try CallEvents(difference: self, now: now).write(to: store)
+        let pushed = pushedUsers
+        if !pushed.isEmpty { try store.notePush(of: after.id, version: after.version, to: pushed) }
+    }
+
     /// The users to add to the recording's audience: everybody who is joined when it begins, or joins during it.
     var audience: (recording: RecordingID, users: [UserID])? {
         guard let recording = after.recording?.id else { return nil }

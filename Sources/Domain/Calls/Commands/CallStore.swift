@@ -176,6 +176,9 @@ package protocol CallStore: SignalStore, RecordingStore, EventStore {
     /// Records that `user` created `entity` with the client id, unless the id was used before.
     func remember(_ clientID: ClientID, of user: UserID, bodyHash: Int64, entity: CallID) throws -> ClientIDVerdict
 
+    /// Notes that a call began to ring some of these users, or to ring them no more: their devices are told.
+    func notePush(of call: CallID, version: Int64, to users: [UserID]) throws
+
     /// Appends to streams, whose sequences have no gaps. Returns the sequences. A mailbox that exceeds `MailboxLimits`
     /// then loses payloads.
     @discardableResult

@@ -96,6 +96,13 @@ extension RealtimeHub {
 extension RealtimeHub {
     /// Whether the endpoint has a live session.
     package func isConnected(_ endpoint: EndpointID) -> Bool { directory.session(of: endpoint) != nil }
+
+    /// How long ago the client of an endpoint's session last sent a message: what only an app that runs does, where a
+    /// connection answers by itself, or is lost without anybody knowing. Nil without a session or a message.
+    package func silence(of endpoint: EndpointID) -> Duration? {
+        guard let last = directory.lastMessage(of: endpoint) else { return nil }
+        return .nanoseconds((NIODeadline.now() - last).nanoseconds)
+    }
 }
 
 // Ending sessions.

@@ -1,4 +1,5 @@
 import Model
+import NIOCore
 import Synchronization
 
 /// The address of a session: its shard, and its number there. Numbers are never reused.
@@ -7,11 +8,24 @@ struct SessionAddress: Hashable, Sendable {
     let number: UInt64
 }
 
+/// When the client of a session last sent a message.
+final class SessionPulse: Sendable {
+    private let nanoseconds = Atomic<UInt64>(0)
+
+    func beat(at now: NIODeadline) { nanoseconds.store(now.uptimeNanoseconds, ordering: .relaxed) }
+
+    /// Nil before the first one.
+    var last: NIODeadline? {
+        let last = nanoseconds.load(ordering: .relaxed)
+        return last == 0 ? nil : .uptimeNanoseconds(last)
+    }
+}
+
 /// The sessions of users, endpoints and sign-ins, across all shards.
 final class SessionDirectory: Sendable {
     private struct Entries {
         var users: [UserID: [SessionAddress]] = [:]
-        var endpoints: [EndpointID: SessionAddress] = [:]
+        var endpoints: [EndpointID: (address: SessionAddress, pulse: SessionPulse)] = [:]
         var signIns: [SignInID: [SessionAddress]] = [:]
         /// The sign-in under which a session is registered.
         var signInOf: [SessionAddress: SignInID] = [:]
@@ -32,12 +46,13 @@ final class SessionDirectory: Sendable {
 
     /// Registers a session; returns the endpoint's previous session, which this one replaces.
     func register(
-        _ address: SessionAddress, user: UserID, endpoint: EndpointID, signIn: SignInID?
+        _ address: SessionAddress, user: UserID, endpoint: EndpointID, signIn: SignInID?,
+        pulse: SessionPulse = SessionPulse()
     ) -> SessionAddress? {
         entries.withLock { entries in
             entries.setSignIn(signIn, of: address)
             entries.users[user, default: []].append(address)
-            return entries.endpoints.updateValue(address, forKey: endpoint)
+            return entries.endpoints.updateValue((address, pulse), forKey: endpoint)?.address
         }
     }
 
@@ -46,7 +61,7 @@ final class SessionDirectory: Sendable {
             entries.setSignIn(nil, of: address)
             entries.users[user]?.removeAll { $0 == address }
             if entries.users[user]?.isEmpty == true { entries.users[user] = nil }
-            if entries.endpoints[endpoint] == address { entries.endpoints[endpoint] = nil }
+            if entries.endpoints[endpoint]?.address == address { entries.endpoints[endpoint] = nil }
         }
     }
 
@@ -64,6 +79,11 @@ final class SessionDirectory: Sendable {
     }
 
     func session(of endpoint: EndpointID) -> SessionAddress? {
-        entries.withLock { $0.endpoints[endpoint] }
+        entries.withLock { $0.endpoints[endpoint]?.address }
+    }
+
+    /// When the client of an endpoint's session last sent a message.
+    func lastMessage(of endpoint: EndpointID) -> NIODeadline? {
+        entries.withLock { $0.endpoints[endpoint]?.pulse }?.last
     }
 }

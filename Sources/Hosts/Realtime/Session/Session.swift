@@ -13,6 +13,7 @@ final class Session {
     let number: UInt64
     let hub: RealtimeHub
     let shard: SessionShard
+    private let pulse = SessionPulse()
     private let services: RealtimeServices
     private let transport: any SessionTransport
     private var machine: SessionMachine
@@ -59,6 +60,7 @@ extension Session {
         hub.counters.framesIn.add(1)
         // Before the parsing, which is the cost of a flood.
         guard admitsFrame() else { return }
+        pulse.beat(at: now)
         do {
             receive(try ClientFrame.parse(text, resumptions: hub.limits.listens))
         } catch {
@@ -247,7 +249,7 @@ extension Session {
         isRegistered = true
         guard
             let older = hub.directory.register(
-                address, user: principal.user, endpoint: endpoint, signIn: principal.signIn)
+                address, user: principal.user, endpoint: endpoint, signIn: principal.signIn, pulse: pulse)
         else { return }
         hub.shards[older.shard].post(.end(.session(older.number), .replaced))
     }

@@ -20,6 +20,7 @@ struct SettingsTable: Sendable {
     let transcription = Transcription()
     let languages = Languages()
     let webhooks = Webhooks()
+    let push = Push()
     let relay = Relay()
     let gateway = Gateway()
 

@@ -1,0 +1,69 @@
+internal import FoundationEssentials
+package import Model
+package import Webhooks
+
+/// Where the pushes to a device go: secret, since whoever has it may push too.
+package enum PushAddress: Hashable, Sendable {
+    case web(WebPushAddress)
+
+    package var kind: PushKind {
+        switch self {
+        case .web: .web
+        }
+    }
+}
+
+/// A subscription of the Push API: its endpoint, and the keys by which messages are encrypted for the browser (RFC 8291).
+package struct WebPushAddress: Hashable, Sendable {
+    /// Bytes of a point of P-256, uncompressed, and of the secret.
+    package static let publicKeyLength = 65
+    package static let authSecretLength = 16
+
+    package var endpoint: WebhookURL
+    package var publicKey: [UInt8]
+    package var authSecret: [UInt8]
+
+    package init(endpoint: WebhookURL, publicKey: [UInt8], authSecret: [UInt8]) {
+        self.endpoint = endpoint
+        self.publicKey = publicKey
+        self.authSecret = authSecret
+    }
+}
+
+// As it is sealed for the database.
+extension PushAddress {
+    private struct Stored: Codable {
+        var endpoint: String
+        var publicKey: Data
+        var authSecret: Data
+    }
+
+    package var bytes: [UInt8] {
+        get throws {
+            switch self {
+            case .web(let address):
+                let stored = Stored(
+                    endpoint: address.endpoint.text, publicKey: Data(address.publicKey),
+                    authSecret: Data(address.authSecret))
+                return Array(try JSONEncoder().encode(stored))
+            }
+        }
+    }
+
+    /// What makes two addresses the same one.
+    package var identity: [UInt8] {
+        switch self {
+        case .web(let address): Array(address.endpoint.text.utf8)
+        }
+    }
+
+    /// Nil for what this version cannot read.
+    package init?(_ bytes: [UInt8], of kind: PushKind) {
+        guard kind == .web, let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
+            let endpoint = WebhookURL(stored.endpoint)
+        else { return nil }
+        self = .web(
+            WebPushAddress(
+                endpoint: endpoint, publicKey: Array(stored.publicKey), authSecret: Array(stored.authSecret)))
+    }
+}

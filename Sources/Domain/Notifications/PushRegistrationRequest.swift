@@ -1,0 +1,41 @@
+internal import FoundationEssentials
+package import Model
+package import Webhooks
+
+/// The body of a registration, before it is checked.
+package struct PushRegistrationRequest: Decodable, Sendable {
+    package struct Keys: Decodable, Sendable {
+        var p256dh: String
+        var auth: String
+    }
+
+    package var kind: PushKind
+    package var endpoint: String?
+    package var keys: Keys?
+    package var shared: Bool?
+    /// For users without a sign-in.
+    package var device: DeviceID?
+
+    /// - Throws: `invalid_request` with the field.
+    package func address(allowing rules: WebhookAddressRules) throws(Problem) -> PushAddress {
+        guard let endpoint else { throw .invalid("endpoint", "Web Push needs the endpoint of the subscription.") }
+        guard let keys else { throw .invalid("keys", "Web Push needs the keys of the subscription.") }
+        let url = try WebhookURL(endpoint, field: "endpoint", setting: "push.allow", allowing: rules)
+        let publicKey = Self.bytes(keys.p256dh)
+        guard let publicKey, publicKey.count == WebPushAddress.publicKeyLength, publicKey.first == 4 else {
+            throw .invalid("keys.p256dh", "Expected an uncompressed point of P-256, 65 bytes, in base64url.")
+        }
+        guard let secret = Self.bytes(keys.auth), secret.count == WebPushAddress.authSecretLength else {
+            throw .invalid("keys.auth", "Expected 16 bytes in base64url.")
+        }
+        return .web(WebPushAddress(endpoint: url, publicKey: publicKey, authSecret: secret))
+    }
+
+    /// Padding may be there.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        guard text.utf8.count <= 128 else { return nil }
+        let digits = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
+        let padding = String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)
+        return Data(base64Encoded: digits + padding).map { Array($0) }
+    }
+}

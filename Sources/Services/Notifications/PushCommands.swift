@@ -1,0 +1,87 @@
+import Accounts
+package import Model
+package import Notifications
+package import Storage
+package import Webhooks
+
+/// What users do with their devices' registrations for pushes.
+package struct PushCommands: Sendable {
+    private let store: Store
+    private let sealer: any PushSealer
+    private let rules: WebhookAddressRules
+    /// The kinds that this server can send.
+    package let kinds: Set<PushKind>
+
+    package init(store: Store, sealer: any PushSealer, rules: WebhookAddressRules, kinds: Set<PushKind>) {
+        self.store = store
+        self.sealer = sealer
+        self.rules = rules
+        self.kinds = kinds
+    }
+
+    /// Registers the device of the sign-in, or renews its registration.
+    ///
+    /// - Throws: `invalid_request` with the field, and `feature_disabled` for a kind that is not configured.
+    package func register(
+        _ request: PushRegistrationRequest, by principal: Principal
+    ) async throws -> PushRegistrationDocument {
+        try check(request.kind)
+        let address = try request.address(allowing: rules)
+        return try await store.write { [sealer] store in
+            let user = principal.user
+            guard try store.isSignedIn(user, by: principal.signIn) else {
+                throw Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")
+            }
+            let device = try Self.device(request.device, of: principal, in: store)
+            let kind = address.kind
+            let registration = PushRegistration(
+                user: user, device: device, kind: kind,
+                sealed: try sealer.seal(address.bytes, for: user, on: device, kind.rawValue),
+                digest: sealer.digest(address.identity), endpoint: principal.signIn == nil ? principal.endpoint : nil,
+                isShared: request.shared ?? false, createdAt: store.now, updatedAt: store.now)
+            return try store.save(registration).document
+        }.value
+    }
+
+    package func unregister(_ kind: PushKind, device: DeviceID?, by principal: Principal) async throws {
+        _ = try await store.write { store in
+            let device = try Self.device(device, of: principal, in: store)
+            try store.removePushRegistration(of: principal.user, on: device, kind)
+        }
+    }
+
+    package func registrations(of user: UserID) async throws -> [PushRegistrationDocument] {
+        try await store.read { try $0.pushRegistrations(of: user).map(\.document) }
+    }
+
+    private func check(_ kind: PushKind) throws {
+        guard !kinds.contains(kind) else { return }
+        throw Problem(
+            .featureDisabled, "This server does not push by \(kind.rawValue): see `push` of GET /v1/server.",
+            field: "kind", members: ["feature": "\"push.\(kind.rawValue)\""])
+    }
+
+    /// The device of the sign-in. Without one, as with tokens of an outside issuer, the request names it, and the endpoint
+    /// that authenticates itself is remembered with it.
+    private static func device(
+        _ named: DeviceID?, of principal: Principal, in store: StoreTransaction
+    ) throws -> DeviceID {
+        if let id = principal.signIn {
+            guard let signIn = try store.signIn(id) else {
+                throw Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")
+            }
+            guard named == nil || named == signIn.device else {
+                throw Problem.invalid("device", "It is the device of the session: leave it out.")
+            }
+            return signIn.device
+        }
+        guard principal.endpoint != nil else {
+            throw Problem.invalid(
+                "endpoint", "A token without a session needs an endpoint: `Switchboard-Endpoint: <id> <secret>`.")
+        }
+        guard let named else {
+            throw Problem.invalid("device", "A token without a session needs the id of the device, a UUID.")
+        }
+        return named
+    }
+}

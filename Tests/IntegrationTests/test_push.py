@@ -1,0 +1,398 @@
+"""Devices that sleep are told of messages and calls: by Web Push, decrypted by another implementation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from typing import Any
+
+import pytest
+from switchboard_tests.calls import GENEROUS, call
+from switchboard_tests.conversations import befriend, direct, group, sent
+from switchboard_tests.endpoint import RequestError, client_id, listening
+from switchboard_tests.push_service import (
+    ALLOWED,
+    FAILED,
+    GONE,
+    HANG,
+    PushService,
+    Response,
+    Subscription,
+    serving,
+    too_many,
+)
+from switchboard_tests.server import HTTP, Server, User, refused
+from switchboard_tests.waiting import SILENCE, until, wait_until
+
+LIMITS = GENEROUS["limits"] | {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
+PATH = "/v1/me/device/push"
+CONTACT = {"push": ALLOWED["push"] | {"web": {"contact": "mailto:ops@example.org"}}}
+
+
+@pytest.fixture(scope="module")
+def server(make_server) -> Server:
+    return make_server(CONTACT | {"limits": LIMITS})
+
+
+@pytest.fixture
+def service():
+    with serving() as service:
+        yield service
+
+
+def register(user: User, service: PushService, **members: Any) -> Subscription:
+    """A browser of the user subscribes, and says so."""
+    key = HTTP.get(f"{user.server.url}/v1/server").json()["push"]["web"]["publicKey"]
+    subscription = service.subscribe(key)
+    response = user.request("PUT", PATH, subscription.registration(**members))
+    assert response.status_code == 200, response.text
+    assert response.json()["kind"] == "web"
+    return subscription
+
+
+def registrations(user: User) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = user.get("/v1/me/push").json()["registrations"]
+    return found
+
+
+def on_devices(server: Server, count: int) -> list[User]:
+    """One user, signed in on so many devices."""
+    prefix = "p" + uuid.uuid4().hex[:12]
+    lines = [server.command("token", "--count", "1", "--prefix", prefix) for _ in range(count)]
+    people = [json.loads(line) for line in lines]
+    return [User(server, one["user"], one["token"]) for one in people]
+
+
+def pair(server: Server) -> tuple[User, User, str]:
+    ann, ben = befriend(*server.users(2))
+    return ann, ben, direct(ann, ben)
+
+
+# Messages.
+
+
+def test_a_message_reaches_a_device_that_sleeps(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    number = sent(ann, here, "See **you** at 8")
+    [push] = service.wait(1, phone)
+    profile = ann.get("/v1/me").json()
+    assert push.payload == {
+        "kind": "message", "user": ben.id, "conversation": here, "number": number, "title": profile["displayName"],
+        "body": "See you at 8", "badge": 1,
+    }
+    assert (push.urgency, push.claims["sub"]) == ("normal", "mailto:ops@example.org")
+    assert push.seconds_to_live == 28 * 86_400
+    # The author's devices are not told.
+    own = register(ann, service)
+    second = sent(ann, here, "And bring the map")
+    assert service.wait(2, phone)[1].payload["number"] == second
+    assert service.wait(2, phone)[1].topic == push.topic
+    assert not own.pushes
+
+
+def test_what_is_shown_is_what_the_reader_wants(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    name = ann.get("/v1/me").json()["displayName"]
+    shown = []
+    for level in ("full", "name", "none"):
+        assert ben.request("PATCH", "/v1/me", {"notifications": level}).json()["notifications"] == level
+        sent(ann, here, f"secret {level}")
+        push = service.wait(len(shown) + 1, phone)[-1]
+        shown.append((push.payload["title"], push.payload["body"]))
+    assert shown == [(name, "secret full"), (name, "New message"), ("New message", "")]
+    assert refused(ben.request("PATCH", "/v1/me", {"notifications": "loud"}), 400, "invalid_request", "notifications")
+    ben.request("PATCH", "/v1/me", {"notifications": "name", "languages": ["pt-BR", "en"]})
+    sent(ann, here, "outra")
+    assert service.wait(4, phone)[-1].payload["body"] == "Nova mensagem"
+
+
+def test_pushes_are_padded_and_cut(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    sizes = set()
+    for count, text in enumerate(("a", "bb" * 20, "\U0001f469\u200d\U0001f680" * 300), 1):
+        sent(ann, here, text)
+        push = service.wait(count, phone)[-1]
+        sizes.add(len(push.body))
+        assert len(push.body) <= 4_096
+    assert push.payload["body"].startswith("\U0001f469\u200d\U0001f680") and push.payload["body"].endswith("…")
+    assert push.payload["body"].rstrip("…").replace("\U0001f469\u200d\U0001f680", "") == ""
+    assert len(sizes) == 2, "short texts have one size"
+
+
+def test_what_nobody_waits_for_is_not_pushed(server, service):
+    ann, ben, here = pair(server)
+    cleo = server.user()
+    befriend(ann, cleo)
+    phone = register(ben, service)
+    everybody = group(ann, [ben, cleo], "Crew")
+    member = f"/v1/conversations/{everybody}/members/me"
+    # Muted, but for mentions.
+    assert ben.request("PATCH", member, {"muted": {"until": None, "mentions": True}}).status_code == 200
+    sent(ann, everybody, "chatter")
+    mention = sent(ann, everybody, f"<@{ben.id}> come")
+    push = service.wait(1, phone)[0]
+    assert (push.payload["number"], push.payload["title"]) == (mention, "Crew")
+    name = {one.id: one.get("/v1/me").json()["displayName"] for one in (ann, ben)}
+    assert push.payload["body"] == f"{name[ann.id]}: @{name[ben.id]} come"
+    # A unknown's request; what somebody blocked writes; a notice.
+    unknown = server.user()
+    sent(unknown, direct(unknown, ben), "hello, unknown")
+    assert ben.request("PUT", f"/v1/blocks/{cleo.id}").status_code == 204
+    sent(cleo, everybody, f"<@{ben.id}> blocked")
+    assert ann.request("PATCH", f"/v1/conversations/{everybody}", {"name": "Crew 2"}).status_code == 200
+    # Only then something that is.
+    last = sent(ann, here, "the end")
+    assert [one.payload["number"] for one in service.wait(2, phone)] == [mention, last]
+    time.sleep(SILENCE)
+    assert len(phone.pushes) == 2
+
+
+def test_what_was_read_or_deleted_meanwhile_is_not_repeated(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    phone.script = [FAILED]
+    number = sent(ann, here, "read elsewhere")
+    service.wait(1, phone)
+    assert ben.post(f"/v1/conversations/{here}/marks", {"read": number}).status_code == 200
+    phone.script = [FAILED]
+    deleted = sent(ann, here, "a mistake")
+    wait_until(lambda: len(phone.pushes) >= 2, "the second attempt")
+    assert ann.request("DELETE", f"/v1/conversations/{here}/messages/{deleted}?for=all").status_code == 200
+    last = sent(ann, here, "still true")
+    wait_until(lambda: phone.payloads, "what is still true")
+    assert [one["number"] for one in phone.payloads] == [last]
+
+
+def test_a_device_that_is_there_confirms_and_one_that_is_not_is_notified(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+
+    async def run() -> None:
+        async with listening(ben, f"inbox:{ben.id}") as end:
+            first = sent(ann, here, "you are there")
+            # The app marks what it has received, as apps do.
+            await end.ask("conversations.mark", conversation=here, delivered=first)
+            sent_at = time.monotonic()
+            second = sent(ann, here, "are you?")
+            # It says nothing now: its connection may be dead.
+            await until("the push", lambda: bool(phone.pushes))
+            assert time.monotonic() - sent_at >= 2.5
+            assert phone.pushes[0].payload["number"] == second
+            assert len(phone.pushes) == 1
+
+    asyncio.run(run())
+
+
+# Calls.
+
+
+def test_a_phone_that_sleeps_rings_until_somebody_answers(server, service):
+    ann = server.user()
+    ben, other = on_devices(server, 2)
+    phone, tablet = register(ben, service), register(other, service)
+    name = ann.get("/v1/me").json()["displayName"]
+    made = call(ann, [ben])
+    for device in (phone, tablet):
+        [ring] = service.wait(1, device)
+        payload = dict(ring.payload)
+        until_ms = payload.pop("expiresAt")
+        assert payload == {
+            "kind": "ring", "user": ben.id, "call": made, "video": False, "title": name, "body": "Incoming call",
+        }
+        assert 0 < until_ms - time.time() * 1000 <= 120_000
+        assert ring.urgency == "high"
+        assert 1 <= ring.seconds_to_live <= 120
+    # Answered on the tablet: the phone stops, and the tablet knows it.
+    response = other.post(f"/v1/calls/{made}/accept", {"clientID": client_id()})
+    assert response.status_code == 200, response.text
+    end = service.wait(2, phone)[1]
+    assert (end.payload["kind"], end.payload["reason"], end.payload["call"]) == ("ringEnded", "answered", made)
+    assert end.topic == service.wait(1, phone)[0].topic
+    time.sleep(SILENCE)
+    assert len(tablet.pushes) == 1
+
+
+def test_a_call_that_nobody_answered_is_a_missed_one(server, service):
+    ann, ben = server.users(2)
+    phone = register(ben, service)
+    made = call(ann, [ben])
+    service.wait(1, phone)
+    assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    missed = service.wait(2, phone)[1]
+    assert (missed.payload["kind"], missed.payload["body"]) == ("missedCall", "Missed call")
+    # Who has blocked the caller is not rung, and the caller cannot tell.
+    assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    made = call(ann, [ben])
+    ann.post(f"/v1/calls/{made}/cancel", {})
+    time.sleep(SILENCE)
+    assert len(phone.pushes) == 2
+
+
+def test_a_declined_call_ends_its_ring_elsewhere(server, service):
+    ann = server.user()
+    ben, other = on_devices(server, 2)
+    phone = register(ben, service)
+    made = call(ann, [ben])
+    service.wait(1, phone)
+    assert other.post(f"/v1/calls/{made}/decline", {}).status_code == 200
+    end = service.wait(2, phone)[1]
+    assert (end.payload["kind"], end.payload["reason"]) == ("ringEnded", "declined")
+
+
+# Registrations.
+
+
+def test_registrations_are_checked(server, service):
+    user = server.user()
+    good = service.subscribe().registration()
+    bad = [
+        ({"kind": "carrier-pigeon"}, "kind"), ({"endpoint": None}, "endpoint"), ({"keys": None}, "keys"),
+        ({"endpoint": "http://10.1.2.3/push"}, "endpoint"), ({"endpoint": "https://192.168.1.1/push"}, "endpoint"),
+        ({"endpoint": "ftp://push.example.org/"}, "endpoint"), ({"endpoint": "https://u:p@example.org/"}, "endpoint"),
+        ({"keys": good["keys"] | {"p256dh": "AAAA"}}, "keys.p256dh"),
+        ({"keys": good["keys"] | {"auth": "AAAA"}}, "keys.auth"),
+        ({"device": str(uuid.uuid4())}, "device"),
+    ]
+    for change, field in bad:
+        body = {name: value for name, value in (good | change).items() if value is not None}
+        refused(user.request("PUT", PATH, body), 400, "invalid_request", field)
+    for kind in ("fcm", "apns", "apnsVoIP"):
+        problem = refused(user.request("PUT", PATH, {"kind": kind}), 403, "feature_disabled", "kind")
+        assert problem["feature"] == f"push.{kind}"
+    assert not registrations(user)
+    assert user.request("PUT", PATH, good).status_code == 200
+    assert user.request("PUT", PATH, good).status_code == 200
+    [one] = registrations(user)
+    assert set(one) == {"kind", "device", "createdAt", "updatedAt"}
+    assert user.request("DELETE", "/v1/me/device/push?kind=web").status_code == 204
+    assert user.request("DELETE", "/v1/me/device/push?kind=web").status_code == 204
+    refused(user.request("DELETE", "/v1/me/device/push?kind=fax"), 400, "invalid_request", "kind")
+    assert not registrations(user)
+
+
+def test_a_registration_goes_with_the_session(server, service):
+    ben, other = on_devices(server, 2)
+    ann = befriend(server.user(), ben)[0]
+    here = direct(ann, ben)
+    phone, tablet = register(ben, service), register(other, service)
+    assert len(registrations(ben)) == 2
+    devices = [one["device"] for one in ben.get("/v1/sessions").json()["sessions"]]
+    assert [one.get("push") for one in devices] == [["web"], ["web"]]
+    assert other.request("DELETE", "/v1/sessions/current").status_code == 204
+    assert len(registrations(ben)) == 1
+    sent(ann, here, "who is told?")
+    service.wait(1, phone)
+    time.sleep(SILENCE)
+    assert not tablet.pushes
+
+
+def test_a_registration_is_its_users_alone(server, service):
+    """Over REST and realtime: nobody else lists it, renews it or ends it."""
+    ben, other, revoked = server.user(), server.user(), server.user()
+    register(ben, service)
+    own = registrations(ben)
+    assert revoked.request("DELETE", "/v1/sessions/current").status_code == 204
+    anonymous = User(server, ben.id, "nobody")
+    for nobody in (anonymous, revoked):
+        body = service.subscribe().registration()
+        for method, path in (("PUT", PATH), ("DELETE", f"{PATH}?kind=web"), ("GET", "/v1/me/push")):
+            assert nobody.request(method, path, body if method == "PUT" else None).status_code == 401, (method, path)
+    assert other.request("DELETE", f"{PATH}?kind=web").status_code == 204
+    [device] = [one["device"] for one in own]
+    refused(other.request("DELETE", f"{PATH}?kind=web&device={device}"), 400, "invalid_request", "device")
+
+    async def run() -> None:
+        async with listening(other, f"inbox:{other.id}") as end:
+            assert (await end.ask("push.list"))["registrations"] == []
+            await end.ask("push.unregister", kind="web")
+            with pytest.raises(RequestError):
+                await end.ask("push.register", **service.subscribe().registration(device=device))
+
+    asyncio.run(run())
+    assert registrations(ben) == own
+
+
+def test_two_accounts_of_one_browser(server, service):
+    ann, ben, here = pair(server)
+    cleo = befriend(server.user(), ann)[0]
+    there = direct(ann, cleo)
+    key = HTTP.get(f"{server.url}/v1/server").json()["push"]["web"]["publicKey"]
+    browser = service.subscribe(key)
+    for shared, count in ((False, 1), (True, 1), (True, 2)):
+        for user in (ben, cleo):
+            body = browser.registration(shared=shared and (user is cleo or count == 2))
+            assert user.request("PUT", PATH, body).status_code == 200
+        assert len(registrations(ben)) + len(registrations(cleo)) == count
+    sent(ann, here, "for Ben")
+    sent(ann, there, "for Cleo")
+    assert {push.payload["user"] for push in service.wait(2, browser)} == {ben.id, cleo.id}
+
+
+def test_a_subscription_that_is_gone_is_forgotten(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    phone.response = GONE
+    sent(ann, here, "hello?")
+    wait_until(lambda: not registrations(ben), "the registration goes")
+    assert len(phone.pushes) == 1
+
+
+def test_what_fails_is_tried_again(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    phone.script = [FAILED, too_many("1"), Response(503)]
+    number = sent(ann, here, "eventually")
+    wait_until(lambda: phone.payloads, "the push arrives")
+    assert [one["number"] for one in phone.payloads] == [number]
+    assert len(phone.pushes) == 4
+
+
+def test_who_hangs_keeps_nobody_waiting(server, service):
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    with serving() as dead:
+        for _ in range(30):
+            other = befriend(server.user(), ann)[0]
+            register(other, dead).response = HANG
+            sent(ann, direct(ann, other), "anybody?")
+        number = sent(ann, here, "you")
+        assert service.wait(1, phone)[0].payload["number"] == number
+
+
+# The outbox.
+
+
+def test_nothing_is_lost_with_the_process(make_server, service):
+    server = make_server(CONTACT | {"limits": LIMITS})
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    service.stop()
+    numbers = [sent(ann, here, f"message {index}") for index in range(3)]
+    server.kill()
+    service.start()
+    server.start()
+    wait_until(lambda: any(one["number"] == numbers[-1] for one in phone.payloads), "the last message arrives", 180)
+    server.stop()
+
+
+def test_secrets_are_in_no_log_and_no_list(make_server, service):
+    server = make_server(CONTACT | {"limits": LIMITS, "log": {"level": "debug"}})
+    ann, ben, here = pair(server)
+    phone = register(ben, service)
+    phone.script = [FAILED]
+    sent(ann, here, "hush")
+    wait_until(lambda: phone.payloads, "the push arrives")
+    token = phone.endpoint.rsplit("/", 1)[1]
+    texts = [
+        server.log.read_text(), ben.get("/v1/me/push").text, ben.get("/v1/sessions").text,
+        HTTP.get(f"{server.admin_url}/metrics").text,
+    ]
+    for secret in (token, phone.keys["auth"], phone.keys["p256dh"]):
+        assert not any(secret in text for text in texts)
+    assert token.encode() not in (server.data / "switchboard.sqlite").read_bytes()
+    server.stop()
