@@ -143,6 +143,13 @@ class Subscription:
         stored, self._stored = self._stored, []
         return [push for push in stored if time.monotonic() < push.at + push.seconds_to_live]
 
+    def decrypt(self, body: bytes) -> bytes:
+        """As the browser does."""
+        try:
+            return bytes(http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth))
+        except (http_ece.ECEException, InvalidTag, ValueError, IndexError, TypeError) as error:
+            raise Refused(400, f"the push cannot be decrypted: {error!r}") from error
+
     def add(self, push: Push) -> None:
         self.pushes.append(push)
         if 200 <= push.response.status < 300:
@@ -254,7 +261,7 @@ class PushService:
                 raise Refused(404, f"{method} {path} is no request to a subscription")
             claims = self._verify(headers.get("authorization", ""), subscription)
             _check(headers, body)
-            plaintext = _decrypt(body, subscription)
+            plaintext = subscription.decrypt(body)
         except Refused as refusal:
             self.faults.append(str(refusal))
             return refusal.response
@@ -321,25 +328,17 @@ async def _respond(writer: asyncio.StreamWriter, response: Response) -> None:
 def _check(headers: dict[str, str], body: bytes) -> None:
     """RFC 8030 sections 5.2 to 5.4 and 7.2, RFC 8291 section 4."""
     (ttl, urgency, topic) = (headers.get(name) for name in ("ttl", "urgency", "topic"))
+    record_size = int.from_bytes(body[16:20], "big")
     for is_right, status, reason in [
         (ttl is not None and re.fullmatch(r"\d{1,9}", ttl), 400, f"the TTL is {ttl}"),
         (urgency is None or urgency in URGENCIES, 400, f"the urgency is {urgency}"),
         (topic is None or re.fullmatch(r"[\w-]{1,32}", topic, re.ASCII), 400, f"the topic is {topic}"),
         (headers.get("content-encoding") == "aes128gcm", 400, f"the encoding is {headers.get('content-encoding')}"),
         (len(body) <= MAX_BODY, 413, f"the body has {len(body)} bytes"),
+        (len(body) - 86 < record_size, 400, f"more than one record: {len(body)} bytes in records of {record_size}"),
     ]:
         if not is_right:
             raise Refused(status, reason)
-
-
-def _decrypt(body: bytes, subscription: Subscription) -> bytes:
-    try:
-        record_size = int.from_bytes(body[16:20], "big")
-        if len(body) - 86 >= record_size:
-            raise Refused(400, f"more than one record: {len(body)} bytes in records of {record_size}")
-        return bytes(http_ece.decrypt(body, private_key=subscription.key, auth_secret=subscription.auth))
-    except (http_ece.ECEException, InvalidTag, ValueError, IndexError, TypeError) as error:
-        raise Refused(400, f"the push cannot be decrypted: {error!r}") from error
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from switchboard_tests.waiting import TIMEOUT
 T = TypeVar("T")
 
 REFERENCE = "element-6066-11e4-a52e-4f735466cecf"
+LOADED = "return location.protocol !== 'about:' && document.readyState === 'complete'"
 PREFERENCES = {
     "media.navigator.streams.fake": True,
     "media.navigator.permission.disabled": True,
@@ -32,6 +33,10 @@ PREFERENCES = {
     "app.update.enabled": False,
     "media.gmp-manager.updateEnabled": False,
 }
+
+# A re-rendered element is looked up again, and one over which something lies is tried again; so are scripts that run
+# while a tab closes.
+PASSING = ("stale", "no longer", "not known", "obscures", "not be scrolled", "NS_ERROR_OUT_OF_MEMORY")
 
 
 class Element:
@@ -75,6 +80,10 @@ class Driver:
     def refresh(self) -> None:
         self.say("WebDriver:Refresh")
 
+    @property
+    def window_handles(self) -> list[str]:
+        return cast("list[str]", self.say("WebDriver:GetWindowHandles"))
+
     def find_elements(self, _: Any, selector: str) -> list[Element]:
         found = self.say("WebDriver:FindElements", using="css selector", value=selector)
         return [Element(self, one) for one in found]
@@ -85,11 +94,11 @@ class Driver:
     def execute_async_script(self, script: str, *args: Any) -> Any:
         return self._execute("ExecuteAsyncScript", script, args)
 
-    def execute_in_browser(self, script: str) -> Any:
+    def execute_in_browser(self, script: str, *args: Any) -> Any:
         """Runs a script with the rights of the browser itself."""
         self.say("Marionette:SetContext", value="chrome")
         try:
-            return self.execute_script(script)
+            return self.execute_script(script, *args)
         finally:
             self.say("Marionette:SetContext", value="content")
 
@@ -118,28 +127,47 @@ class Firefox:
     def open(self, url: str) -> None:
         self.driver.get(url)
 
+    def leave(self) -> None:
+        """Closes every tab, and opens an empty one: the browser lives."""
+        handles = self.driver.window_handles
+        self.switch(self.driver.say("WebDriver:NewWindow", type="tab")["handle"])
+        for handle in handles:
+            self.switch(handle)
+            self.driver.say("WebDriver:CloseWindow")
+        [left] = self.driver.window_handles
+        self.switch(left)
+
+    def switch(self, handle: str) -> None:
+        self.driver.say("WebDriver:SwitchToWindow", handle=handle, focus=True)
+
+    def switch_to_new_tab(self) -> None:
+        """Waits until the browser has opened a second tab, and its page is there."""
+        self.wait("another tab", lambda: len(self.driver.window_handles) == 2)
+        self.switch(self.driver.window_handles[1])
+        self.wait("its page", lambda: self.driver.execute_script(LOADED))
+
     def wait(self, what: str, condition: Callable[[], T], limit: float = TIMEOUT) -> T:
         def met(_: Any) -> T | Literal[False]:
             try:
                 return condition()
             except RuntimeError as error:
-                # A re-rendered element is looked up again, and one over which something lies is tried again.
-                if any(one in str(error) for one in ("stale", "no longer", "not known", "obscures", "not be scrolled")):
+                if any(one in str(error) for one in PASSING):
                     return False
                 raise
 
         try:
             return WebDriverWait(cast("Any", self.driver), limit, poll_frequency=0.1).until(met)
         except Exception as error:
-            text = self.driver.execute_script("return document.body.innerText")[:800]
+            text = self.driver.execute_script("return document.body?.innerText.slice(0, 800)")
             raise AssertionError(f"{self.name}: waited {limit} s for {what}\n--- page\n{text}") from error
 
 
 @contextlib.contextmanager
-def firefox(profile: str | pathlib.Path) -> Iterator[Firefox]:
+def firefox(profile: str | pathlib.Path, preferences: dict[str, Any] | None = None) -> Iterator[Firefox]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
+    every = PREFERENCES | (preferences or {})
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in every.items()]
     lines.append(f'user_pref("marionette.port", {port});')
     (pathlib.Path(profile) / "user.js").write_text("\n".join(lines))
     process = subprocess.Popen(
