@@ -1,4 +1,8 @@
-"""Pushes as a service worker receives them: Chromium's developer tools deliver them in place of a push service."""
+"""Pushes as a service worker receives them: Chromium's developer tools deliver them in place of a push service.
+
+Chromium looks for its own push service for ever, so subscriptions and their registration are tested in Firefox
+(test_push_firefox.py).
+"""
 
 import contextlib
 import itertools
@@ -68,12 +72,20 @@ class Tools:
 
 
 @contextlib.contextmanager
-def tools_of(person, kind):
+def tools_of(person, choose):
+    """Of the first target that is chosen; none if there is no such target."""
     address = person.driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
     targets = HTTP.get(f"http://{address}/json/list").json()
-    target = next(one for one in targets if one["type"] == kind and one["url"].startswith(f"{person.url}/"))
+    target = next(filter(choose, targets), None)
+    if target is None:
+        yield None
+        return
     with websockets.sync.client.connect(target["webSocketDebuggerUrl"], max_size=None) as socket:
         yield Tools(socket)
+
+
+def tools_of_page(person):
+    return tools_of(person, lambda one: one["type"] == "page" and one["url"].startswith(f"{person.url}/"))
 
 
 class Pushes:
@@ -82,27 +94,41 @@ class Pushes:
     def __init__(self, person):
         self.person = person
         self.user = API(person).user
-        with tools_of(person, "page") as tools:
+        with tools_of_page(person) as tools:
             tools.ask("ServiceWorker.enable")
             found = []
             while not found:
                 registrations = tools.event("ServiceWorker.workerRegistrationUpdated")["registrations"]
-                found = [one["registrationId"] for one in registrations if one["scopeURL"] == f"{person.url}/"]
-        self.registration = found[0]
+                found = [one for one in registrations if one["scopeURL"] == f"{person.url}/" and not one["isDeleted"]]
+        self.registration = found[-1]["registrationId"]
+        self.worker = self._start()
+
+    def _start(self):
+        """The target of the worker, which may have ended. Workers of earlier tests may live on."""
+        with tools_of_page(self.person) as tools:
+            tools.ask("ServiceWorker.enable")
+            tools.ask("ServiceWorker.startWorker", scopeURL=f"{self.person.url}/")
+            while True:
+                for one in tools.event("ServiceWorker.workerVersionUpdated")["versions"]:
+                    if one["registrationId"] == self.registration and one.get("targetId"):
+                        return one["targetId"]
 
     def send(self, kind, **push):
         self.send_text(json.dumps({"kind": kind, "user": self.user, "title": "Ana", "body": "Hi", **push}))
 
     def send_text(self, text):
         # Any target of the browser passes it on; a page of /docs keeps no tab of the client open.
-        with tools_of(self.person, "page") as tools:
+        with tools_of_page(self.person) as tools:
             tools.ask("ServiceWorker.enable")
             tools.ask("ServiceWorker.deliverPushMessage", origin=f"{self.person.url}/",
                       registrationId=self.registration, data=text)  # fmt: skip
 
     def run(self, script):
-        with tools_of(self.person, "service_worker") as tools:
-            return tools.run(script)
+        with tools_of(self.person, lambda one: one["id"] == self.worker) as tools:
+            if tools is not None:
+                return tools.run(script)
+        self.worker = self._start()
+        return self.run(script)
 
     def shows(self, *want):
         """Waits until the notifications have these tags, titles and texts, and returns the notifications. To list them
@@ -114,7 +140,10 @@ class Pushes:
             last[:] = self.run(SHOWN)
             return sorted((one["tag"], one["title"], one["body"]) for one in last) == sorted(want)
 
-        self.person.browser.wait(f"the notifications {want}", are_shown)
+        try:
+            self.person.browser.wait(f"the notifications {want}", are_shown)
+        except AssertionError as error:
+            raise AssertionError(f"not the notifications {want}, but {last}") from error
         return sorted(last, key=lambda one: one["tag"])
 
     def click(self, tag, button=""):
