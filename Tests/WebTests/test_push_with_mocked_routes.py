@@ -159,3 +159,26 @@ def test_a_refusal_of_the_server_is_tried_again_at_the_next_start(begin):
 def test_a_browser_without_push(begin):
     script = "updates.registration = Promise.resolve(undefined); await push.update(); return push.state;"
     assert begin(script) == "unsupported"
+
+
+def test_a_browser_that_looks_for_its_push_service_for_ever(begin):
+    """Others' work does not wait for it, and what it finds in the end is registered."""
+    found = begin("""
+        await subscription.unsubscribe();
+        localStorage.removeItem("switchboard.push");
+        taken();
+        const { subscribe } = pushManager;
+        let find;
+        pushManager.subscribe = (options) => new Promise((resolve) => {
+            find = () => resolve(subscribe.call(pushManager, options));
+        });
+        const wait = globalThis.setTimeout;
+        globalThis.setTimeout = (run, time) => wait(run, time / 1_000);
+        await push.update();
+        globalThis.setTimeout = wait;
+        const before = [push.state, taken()];
+        find();
+        await until("the registration", () => push.state === "on");
+        return [before, taken().map(([name]) => name)];
+    """)
+    assert found == [["noService", []], ["subscribe", "register"]]

@@ -18,6 +18,8 @@ import { updates } from "./updates.js";
 const KEY = "switchboard.push";
 /** Signing out does not wait longer, in milliseconds: the registration ends with the sign-in anyway. */
 const END_TIME = 3_000;
+/** For so long a browser looks for its push service, in milliseconds: some never give up, and others' work waits. */
+const SUBSCRIPTION_TIME = 20_000;
 
 /** Event: `change`. */
 class Push extends Emitter {
@@ -111,7 +113,9 @@ async function subscribe(pushManager, key) {
     const known = await pushManager.getSubscription();
     if (known && keyOfBytes(known.options.applicationServerKey) === key) return known;
     await known?.unsubscribe();
-    return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOfKey(key) });
+    const made = pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOfKey(key) });
+    made.then(() => { if (push.state === "noService") push.update(); }, () => {});
+    return Promise.race([made, new Promise((_, reject) => setTimeout(() => reject(new DOMException("no push service was reached", "TimeoutError")), SUBSCRIPTION_TIME))]);
 }
 
 async function forgetSubscription() {
