@@ -122,6 +122,8 @@ def diagnostics(stage):
 
 
 def notification_hint(stage):
+    # It waits for a first message.
+    stage.write()
     ann = stage.ann
     ann.driver.execute_cdp_cmd("Browser.setPermission", {
         "origin": ann.url, "permission": {"name": "notifications"}, "setting": "prompt"})  # fmt: skip
@@ -131,6 +133,22 @@ def notification_hint(stage):
     ann.find(".notification-hint")
     yield "notification-hint"
     ann.click(".notification-hint [data-action=no-notifications]")
+    ann.driver.execute_cdp_cmd("Browser.resetPermissions", {})
+
+
+def notification_settings(stage):
+    """Before the browser has asked, refused, and allowed: this browser has no push service."""
+    ann = stage.ann
+    shown = {"prompt": "button", "denied": ".hint", "granted": "#push-state[data-state=noService]"}
+    for setting, selector in shown.items():
+        permission = {"origin": ann.url, "permission": {"name": "notifications"}, "setting": setting}
+        ann.driver.execute_cdp_cmd("Browser.setPermission", permission)
+        ann.go("settings")
+        ann.driver.refresh()
+        ann.is_online()
+        ann.find(f"#notification-settings {selector}")
+        ann.driver.execute_script("document.querySelector('#section-notifications').closest('section').scrollIntoView()")
+        yield f"notification-settings-{setting}"
     ann.driver.execute_cdp_cmd("Browser.resetPermissions", {})
 
 

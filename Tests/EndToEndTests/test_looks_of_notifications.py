@@ -1,4 +1,4 @@
-"""The screen of test_looks.py that needs a browser which has notifications."""
+"""The screens of test_looks.py that need a browser which has notifications."""
 
 import looks_people
 import pytest
@@ -19,5 +19,6 @@ def stage(request, whole_browsers, url, server):
         one.set_dark(False)
 
 
-def test_screen(stage, request):
-    check(looks_people.notification_hint, stage, request.config)
+@pytest.mark.parametrize("screen", [looks_people.notification_hint, looks_people.notification_settings])
+def test_screen(stage, request, screen):
+    check(screen, stage, request.config)
