@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import os
 import pathlib
 import statistics
@@ -204,13 +205,111 @@ def rings(bench: Bench, rate: int, seconds: int) -> None:
     print(f"  {len(delays)} of {count} came: p50 {p50:.1f} ms, p95 {p95:.1f} ms (goal {GOAL_RING} ms)")
 
 
+class Hostile(threading.Thread):
+    """Push services that hang, redirect, or respond with a gigabyte, by path."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.ports: list[int] = []
+        self.ready = threading.Event()
+        self.start()
+        self.ready.wait(10)
+
+    def run(self) -> None:
+        asyncio.run(self.serve())
+
+    async def serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        servers = [
+            await loop.create_server(functools.partial(HostileConnection, kind), "127.0.0.1", 0)
+            for kind in HostileConnection.KINDS
+        ]
+        self.ports = [server.sockets[0].getsockname()[1] for server in servers]
+        self.ready.set()
+        await asyncio.gather(*(server.serve_forever() for server in servers))
+
+
+class HostileConnection(asyncio.Protocol):
+    KINDS = ("hang", "redirect", "flood")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        assert isinstance(self.transport, asyncio.Transport)
+        if self.kind == "redirect":
+            self.transport.write(b"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+        elif self.kind == "flood" and b"HTTP/1.1" in data:
+            self.transport.write(b"HTTP/1.1 201 Created\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 1_000_000)
+
+
+def others(bench: Bench, friends: list[tuple[User, str]], seconds: float) -> list[float]:
+    """How long messages of others take, in ms, a hundred a second at most."""
+    times: list[float] = []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        author, here = friends[len(times) % len(friends)]
+        began = time.monotonic()
+        times.append(send(author, here) * 1_000)
+        time.sleep(max(0, began + 0.01 - time.monotonic()))
+    return sorted(times)
+
+
+def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
+    """What devices of hostile addresses, and a crowd of sleeping ones, do to the messages and pushes of others."""
+    friends, devices = bench.groups(5, True), Hostile()
+    bad: list[tuple[User, str]] = []
+    for _ in range(15):
+        people = bench.server.users(GROUP + 1)
+        for index, one in enumerate(people[1:]):
+            port = devices.ports[index % len(devices.ports)]
+            body = {"kind": "web", "endpoint": f"http://127.0.0.1:{port}/{uuid.uuid4().hex}", "keys": KEYS}
+            assert one.request("PUT", "/v1/me/device/push", body).status_code == 200
+        bad.append((people[0], bench.group(people)))
+    crowd = bench.server.users(members)
+    for one in crowd[1:]:
+        bench.register(one)
+    body = {"clientID": client_id(), "kind": "group", "members": [one.id for one in crowd[:100]], "name": "crowd"}
+    here = bench.key.post("/v1/server/conversations", body).json()["conversation"]["id"]
+    for first in range(100, members, 100):
+        more = [one.id for one in crowd[first : first + 100]]
+        added = bench.key.post(f"/v1/server/conversations/{here}/members", {"members": more})
+        assert added.status_code == 200, added.text
+    print(f"\nothers' messages beside 150 devices at hostile addresses, and a group of {members:,} devices:")
+
+    def attack(targets: list[tuple[User, str]], stop: threading.Event) -> None:
+        while not stop.wait(1):
+            for author, there in targets:
+                send(author, there)
+
+    for number in range(rounds):
+        line = []
+        for name, targets in (("alone", []), ("hostile", bad), ("crowd", [(crowd[0], here)])):
+            stop = threading.Event()
+            thread = threading.Thread(target=attack, args=(targets, stop))
+            thread.start()
+            before, cpu, pushed = time.monotonic(), bench.cpu(), bench.sink.count
+            times = others(bench, friends, seconds)
+            took = time.monotonic() - before
+            busy, rate = (bench.cpu() - cpu) / took, (bench.sink.count - pushed) / took
+            stop.set()
+            thread.join()
+            p50, p99 = (times[int(len(times) * share)] for share in (0.5, 0.99))
+            line.append(f"{name} p50 {p50:.1f}, p99 {p99:.1f} ms, {busy:.2f} cores, {rate:.0f} pushes a second")
+        print(f"  round {number + 1}: " + "; ".join(line))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/push")
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=["outbox", "commit", "rings"])
+    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--groups", type=int, default=150)
     parser.add_argument("--messages", type=int, default=400)
+    parser.add_argument("--members", type=int, default=10_000)
     parser.add_argument("--rate", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=10)
     options = parser.parse_args()
@@ -230,6 +329,8 @@ def main() -> None:
                 commit(bench, options.rounds, options.messages)
             if options.only in (None, "rings"):
                 rings(bench, options.rate, options.seconds)
+            if options.only in (None, "hostile"):
+                hostile(bench, options.rounds, options.seconds, options.members)
         finally:
             server.kill()
 

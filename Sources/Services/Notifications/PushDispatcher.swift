@@ -258,7 +258,7 @@ extension PushDispatcher {
             case .call(let id): try await expand(source, of: id)
             }
             // A large group is told at intervals of all that came meanwhile.
-            let delay = count > limits.page ? Int64(count / max(1, limits.devicesPerSecond) + 1) * 1_000 : 0
+            let delay = count > limits.page ? limits.interval.milliseconds : 0
             let next = clock().adding(milliseconds: delay)
             _ = try await store.write { try $0.finish(source, next: next) }
         } catch is ClaimLost {
@@ -284,6 +284,8 @@ extension PushDispatcher {
                 count += page.count
                 guard page.count == self.limits.page else { break }
                 last = page.last
+                // Others write in between.
+                try await Task.sleep(for: .seconds(1) * page.count / max(1, self.limits.devicesPerSecond))
             }
             return count
         }

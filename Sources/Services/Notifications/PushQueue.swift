@@ -4,9 +4,9 @@ import Notifications
 /// Decides when sources and pushes are claimed, sent and settled. It does no I/O.
 struct PushQueue {
     struct Limits: Sendable {
-        /// Sources and pushes of one transaction.
+        /// Sources and pushes of one transaction, for which others' messages wait.
         var sources = 32
-        var pushes = 128
+        var pushes = 48
         /// How long a claim lasts: longer than an attempt, and than the pages of a large group.
         var leaseMilliseconds: Int64 = 60_000
         /// How long a settlement waits for others, to share their transaction.
@@ -86,7 +86,9 @@ struct PushQueue {
         guard let deadline = deadline(at: now), deadline <= now else { return nil }
         isWriting = true
         var work = Work(leaseUntil: now.adding(milliseconds: limits.leaseMilliseconds))
-        (work.settlements, settlements, oldestSettlement) = (settlements, [], nil)
+        work.settlements = Array(settlements.prefix(limits.settlements))
+        settlements.removeFirst(work.settlements.count)
+        if settlements.isEmpty { oldestSettlement = nil }
         guard !isStopping, isDue(at: now) else { return work }
         work.sources = max(0, limits.sources - expanding)
         work.pushes = min(limits.pushes, room)
