@@ -255,6 +255,7 @@ def test_registrations_are_checked(server, service):
         ({"endpoint": "http://10.1.2.3/push"}, "endpoint"), ({"endpoint": "https://192.168.1.1/push"}, "endpoint"),
         ({"endpoint": "ftp://push.example.org/"}, "endpoint"), ({"endpoint": "https://u:p@example.org/"}, "endpoint"),
         ({"keys": good["keys"] | {"p256dh": "AAAA"}}, "keys.p256dh"),
+        ({"keys": good["keys"] | {"p256dh": "B" + "A" * 86}}, "keys.p256dh"),
         ({"keys": good["keys"] | {"auth": "AAAA"}}, "keys.auth"),
         ({"device": str(uuid.uuid4())}, "device"),
     ]
@@ -377,6 +378,29 @@ def test_nothing_is_lost_with_the_process(make_server, service):
     service.start()
     server.start()
     wait_until(lambda: any(one["number"] == numbers[-1] for one in phone.payloads), "the last message arrives", 180)
+    server.stop()
+
+
+def test_a_push_whose_outcome_nobody_saw_is_repeated(make_server, service):
+    """The process dies after the push has arrived, and before that is stored."""
+    server = make_server(CONTACT | {"limits": LIMITS})
+    ann, ben, here = pair(server)
+    phone, caller = register(ben, service), server.user()
+    phone.script = [HANG]
+    number = sent(ann, here, "once or twice")
+    service.wait(1, phone)
+    server.kill()
+    server.start()
+    first, second = service.wait(2, phone)
+    assert first.payload == second.payload and second.payload["number"] == number
+    # A ring, which was answered meanwhile: what may ring on the phone is ended.
+    phone.script = [HANG]
+    made = call(caller, [ben])
+    service.wait(3, phone)
+    server.kill()
+    server.start()
+    assert caller.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    wait_until(lambda: "missedCall" in [one["kind"] for one in phone.payloads], "the missed call")
     server.stop()
 
 

@@ -48,7 +48,9 @@ struct PushParts: Sendable {
             }
         }
         sender = WebPushSender(vapid, rules: rules, clients: clients, now: Timestamp.systemClock)
-        commands = PushCommands(store: store, sealer: key, rules: rules, kinds: isEnabled ? [.web] : [])
+        commands = PushCommands(
+            store: store, sealer: key, rules: rules, kinds: isEnabled ? [.web] : []
+        ) { (try? WebPushEncryption(publicKey: $0.publicKey, authSecret: $0.authSecret)) != nil }
     }
 
     func dispatcher(_ conversations: ConversationCommands, _ hub: RealtimeHub) -> PushDispatcher {

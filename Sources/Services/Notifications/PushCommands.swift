@@ -9,14 +9,20 @@ package struct PushCommands: Sendable {
     private let store: Store
     private let sealer: any PushSealer
     private let rules: WebhookAddressRules
+    /// Whether pushes can be encrypted for these keys.
+    private let canEncrypt: @Sendable (WebPushAddress) -> Bool
     /// The kinds that this server can send.
     package let kinds: Set<PushKind>
 
-    package init(store: Store, sealer: any PushSealer, rules: WebhookAddressRules, kinds: Set<PushKind>) {
+    package init(
+        store: Store, sealer: any PushSealer, rules: WebhookAddressRules, kinds: Set<PushKind>,
+        canEncrypt: @escaping @Sendable (WebPushAddress) -> Bool
+    ) {
         self.store = store
         self.sealer = sealer
         self.rules = rules
         self.kinds = kinds
+        self.canEncrypt = canEncrypt
     }
 
     /// Registers the device of the sign-in, or renews its registration.
@@ -27,6 +33,9 @@ package struct PushCommands: Sendable {
     ) async throws -> PushRegistrationDocument {
         try check(request.kind)
         let address = try request.address(allowing: rules)
+        if case .web(let web) = address, !canEncrypt(web) {
+            throw Problem.invalid("keys.p256dh", "These 65 bytes are no point of P-256.")
+        }
         return try await store.write { [sealer] store in
             let user = principal.user
             guard try store.isSignedIn(user, by: principal.signIn) else {
