@@ -3,6 +3,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import NIOSSL
 
 /// HTTP requests to providers, which are not trusted: no redirect is followed, the size of the response is limited, and
 /// the whole exchange has a deadline.
@@ -26,16 +27,37 @@ package final class ProviderClient: Sendable {
     package static let maxReasonLength = 200
     private static let maxErrorBodySize = 64 << 10
 
+    package enum Version: Sendable {
+        /// Up to 64 connections to a host.
+        case http1
+        /// One connection to a host, which is kept. Where TLS does not agree on HTTP/2, it is one of HTTP/1.
+        case http2
+    }
+
     private let client: HTTPClient
 
-    package init() {
+    /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
+    package init(_ version: Version = .http1, authorities: String? = nil) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)
         // A refused connection fails at once: the queue decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        switch version {
+        case .http1:
+            configuration.httpVersion = .http1Only
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        case .http2:
+            configuration.httpVersion = .automatic
+            // Until the version is known, the pool opens as many as of HTTP/1.
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
+            configuration.connectionPool.idleTimeout = .minutes(15)
+        }
+        if let authorities {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.file(authorities)]
+            configuration.tlsConfiguration = tls
+        }
         client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     }
 
