@@ -145,8 +145,8 @@ let package = Package(
         module(
             "Adapters", "Tokens",
             [
-                "Model", "Accounts", "Webhooks", "Notifications", "Providers", jwtKit, crypto, asyncHTTPClient, nioCore,
-                nioHTTP1,
+                "Model", "Accounts", "Webhooks", "Notifications", "Providers", jwtKit, crypto, cryptoExtras,
+                asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         module(
             "Adapters", "Storage",
