@@ -370,7 +370,7 @@ let package = Package(
             "PushTests",
             [
                 "TestSupport", "HTTPTestSupport", "Push", "Notifications", "Model", "Providers", "Tokens", "Webhooks",
-                "Wire", crypto, nioHTTP1,
+                "Wire", crypto, cryptoExtras, nioHTTP1, nioSSL,
             ]),
         tests(
             "TranslatorsTests",

@@ -49,7 +49,9 @@ import Wire
         let silent = hosts.prefix(limits.unknown).flatMap { lanes.begin(9, $0) }
         #expect(silent.count == limits.silent)
         #expect(lanes.begin("new") != nil, "those that hang take no slot of those that are not known")
-        for host in ["works", "fcm.googleapis.com", "wns2-by3p.notify.windows.com"] {
+        let configured = PushLanes.host(of: .fcm("a"))
+        #expect(configured.contains("/"), "no client can name it")
+        for host in ["works", "fcm.googleapis.com", "wns2-by3p.notify.windows.com", configured] {
             for _ in 0..<1_000 { lanes.end(try #require(lanes.begin(host)), hasResponded: true) }
             #expect(lanes.begin(100, host).count == 100, "\(host)")
         }

@@ -82,6 +82,25 @@ import Webhooks
     func secretsThatAreRefused(text: String) throws {
         #expect(field(of: try request(auth: text)) == "keys.auth")
     }
+
+    private func android(_ token: String?) throws -> PushRegistrationRequest {
+        let members = ["kind": "fcm", "token": token].compactMapValues(\.self)
+        return try JSONDecoder().decode(PushRegistrationRequest.self, from: JSONEncoder().encode(members))
+    }
+
+    @Test func aTokenOfAnAndroidApp() throws {
+        for token in ["a", "cRx:APA91b_-~!", String(repeating: "a", count: PushAddress.maxTokenLength)] {
+            let address = try android(token).address(allowing: WebhookAddressRules())
+            #expect(address == .fcm(token) && address.kind == .fcm)
+            #expect(try PushAddress(address.bytes, of: .fcm) == address)
+            #expect(try PushAddress(address.bytes, of: .web) == nil)
+            #expect(address.identity == Array(token.utf8))
+        }
+        let long = String(repeating: "a", count: PushAddress.maxTokenLength + 1)
+        for token in [nil, "", " ", "a b", "a\n", "a\u{0}", "é", "a\u{7f}", long] {
+            #expect(field(of: try android(token)) == "token")
+        }
+    }
 }
 
 @Suite struct PushAddressTests {

@@ -42,6 +42,7 @@ extension PushMessage {
     var endpoint: String {
         switch address {
         case .web(let address): address.endpoint.text
+        case .fcm(let token): token
         }
     }
 }

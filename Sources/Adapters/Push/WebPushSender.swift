@@ -70,7 +70,7 @@ package struct WebPushSender: PushSender {
 // Outcomes.
 extension WebPushSender {
     private static func outcome(of response: ProviderClient.Response) -> PushOutcome {
-        let reason = reason(response)
+        let reason = PushReason.text(response)
         switch response.status {
         case 200..<300: return .delivered
         case 404, 410: return .gone(reason)
@@ -85,17 +85,6 @@ extension WebPushSender {
         case .addressNotAllowed: .rejected("\(failure)")
         default: .unreachable("\(failure)")
         }
-    }
-
-    /// The status, and what the push service says. Words that may be of an endpoint, a key or a token are left out: those
-    /// with a slash, and long ones.
-    private static func reason(_ response: ProviderClient.Response) -> String {
-        let text = ProviderClient.reason(response.body)
-        var words = text.split(separator: " ")
-        // The rest of the last one may be missing.
-        if text.count >= ProviderClient.maxReasonLength { words = words.dropLast() + ["…"] }
-        let shown = words.map { $0.utf8.count > 24 || $0.contains("/") ? "…" : $0 }
-        return ([Substring("Its response was \(response.status).")] + shown).joined(separator: " ")
     }
 
     private static func reason(_ error: WebPushError) -> String {

@@ -5,10 +5,15 @@ package import Webhooks
 /// Where the pushes to a device go: secret, since whoever has it may push too.
 package enum PushAddress: Hashable, Sendable {
     case web(WebPushAddress)
+    /// The registration token of an app on Android.
+    case fcm(String)
+
+    package static let maxTokenLength = 4_096
 
     package var kind: PushKind {
         switch self {
         case .web: .web
+        case .fcm: .fcm
         }
     }
 }
@@ -38,6 +43,8 @@ extension PushAddress {
         var authSecret: Data
     }
 
+    private struct StoredToken: Codable { var token: String }
+
     package var bytes: [UInt8] {
         get throws {
             switch self {
@@ -46,6 +53,7 @@ extension PushAddress {
                     endpoint: address.endpoint.text, publicKey: Data(address.publicKey),
                     authSecret: Data(address.authSecret))
                 return Array(try JSONEncoder().encode(stored))
+            case .fcm(let token): return Array(try JSONEncoder().encode(StoredToken(token: token)))
             }
         }
     }
@@ -54,16 +62,24 @@ extension PushAddress {
     package var identity: [UInt8] {
         switch self {
         case .web(let address): Array(address.endpoint.text.utf8)
+        case .fcm(let token): Array(token.utf8)
         }
     }
 
     /// Nil for what this version cannot read.
     package init?(_ bytes: [UInt8], of kind: PushKind) {
-        guard kind == .web, let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
-            let endpoint = WebhookURL(stored.endpoint)
-        else { return nil }
-        self = .web(
-            WebPushAddress(
-                endpoint: endpoint, publicKey: Array(stored.publicKey), authSecret: Array(stored.authSecret)))
+        switch kind {
+        case .web:
+            guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
+                let endpoint = WebhookURL(stored.endpoint)
+            else { return nil }
+            self = .web(
+                WebPushAddress(
+                    endpoint: endpoint, publicKey: Array(stored.publicKey), authSecret: Array(stored.authSecret)))
+        case .fcm:
+            guard let stored = try? JSONDecoder().decode(StoredToken.self, from: Data(bytes)) else { return nil }
+            self = .fcm(stored.token)
+        case .apns, .apnsVoIP: return nil
+        }
     }
 }

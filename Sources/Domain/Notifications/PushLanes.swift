@@ -1,4 +1,5 @@
 package import Model
+internal import Webhooks
 
 /// Which pushes may be under way at a time, by the host that they go to and the user that they are for.
 ///
@@ -47,11 +48,13 @@ package struct PushLanes: Sendable {
         var usedAt: Timestamp
     }
 
-    /// The push services of browsers' makers are known to respond.
+    /// The push services of browsers' makers are known to respond, and those that operators configure.
     private static let services: Set = [
         "fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com",
     ]
     private static let windowsDomain = ".notify.windows.com"
+    /// Begins the names of services that operators configure. The name of no host has one.
+    private static let configured = "/"
 
     private let limits: Limits
     private var hosts: [String: Host] = [:]
@@ -124,7 +127,16 @@ package struct PushLanes: Sendable {
         if hosts.count > limits.hosts { forget() }
     }
 
-    private static func isService(_ name: String) -> Bool { services.contains(name) || name.hasSuffix(windowsDomain) }
+    private static func isService(_ name: String) -> Bool {
+        services.contains(name) || name.hasSuffix(windowsDomain) || name.hasPrefix(configured)
+    }
+
+    package static func host(of address: PushAddress) -> String {
+        switch address {
+        case .web(let address): address.endpoint.authority
+        case .fcm: configured + PushKind.fcm.rawValue
+        }
+    }
 
     /// A quarter of the hosts, of those without anything under way: first those that do not respond, then those that were used
     /// least recently.

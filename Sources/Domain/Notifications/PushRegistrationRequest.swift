@@ -12,12 +12,34 @@ package struct PushRegistrationRequest: Decodable, Sendable {
     package var kind: PushKind
     package var endpoint: String?
     package var keys: Keys?
+    package var token: String?
     package var shared: Bool?
     /// For users without a sign-in.
     package var device: DeviceID?
 
     /// - Throws: `invalid_request` with the field.
     package func address(allowing rules: WebhookAddressRules) throws(Problem) -> PushAddress {
+        switch kind {
+        case .web: try webAddress(allowing: rules)
+        case .fcm: .fcm(try registrationToken)
+        case .apns, .apnsVoIP: throw .invalid("kind", "This version does not push by \(kind.rawValue).")
+        }
+    }
+
+    private var registrationToken: String {
+        get throws(Problem) {
+            let isPrintable = token?.utf8.allSatisfy { (0x21...0x7e).contains($0) } ?? false
+            guard let token, isPrintable, (1...PushAddress.maxTokenLength).contains(token.utf8.count) else {
+                throw .invalid(
+                    "token",
+                    "Expected the registration token of the app: at most \(PushAddress.maxTokenLength) characters of ASCII, "
+                        + "without spaces.")
+            }
+            return token
+        }
+    }
+
+    private func webAddress(allowing rules: WebhookAddressRules) throws(Problem) -> PushAddress {
         guard let endpoint else { throw .invalid("endpoint", "Web Push needs the endpoint of the subscription.") }
         guard let keys else { throw .invalid("keys", "Web Push needs the keys of the subscription.") }
         let url = try WebhookURL(endpoint, field: "endpoint", setting: "push.allow", allowing: rules)

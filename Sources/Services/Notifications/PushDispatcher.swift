@@ -388,7 +388,7 @@ extension PushDispatcher {
         var isRing = false
         if case .call = record.topic { isRing = true }
         let decision = state.withLock {
-            $0.queue.begin(address.host, for: record.registration.user, isRing: isRing, at: now)
+            $0.queue.begin(PushLanes.host(of: address), for: record.registration.user, isRing: isRing, at: now)
         }
         switch decision {
         case .begin(let slot): return Admitted(record: record, address: address, slot: slot)
@@ -556,14 +556,6 @@ extension PushDispatcher {
             let before = state.withLock { exchange(&$0.failure, with: reason) }
             if before == nil { logger.warning("a push fails", metadata: ["reason": "\(reason)"]) }
         case .gone, .cancelled: break
-        }
-    }
-}
-
-extension PushAddress {
-    fileprivate var host: String {
-        switch self {
-        case .web(let address): address.endpoint.authority
         }
     }
 }

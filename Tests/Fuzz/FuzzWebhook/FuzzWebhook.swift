@@ -26,13 +26,17 @@ private func checkRegistration(_ bytes: [UInt8]) {
         fatalError("another address")
     }
     guard let request = try? JSONDecoder().decode(PushRegistrationRequest.self, from: Data(bytes)),
-        let address = try? request.address(allowing: WebhookAddressRules()), case .web(let web) = address
+        let address = try? request.address(allowing: WebhookAddressRules())
     else { return }
-    if web.publicKey.count != 65 || web.publicKey.first != 4 || web.authSecret.count != 16 || !web.endpoint.isEncrypted
-    {
-        fatalError("an address that cannot be")
-    }
-    if (try? PushAddress(address.bytes, of: .web)) != address { fatalError("it reads as another one") }
+    let isValid =
+        switch address {
+        case .web(let web):
+            web.publicKey.count == 65 && web.publicKey.first == 4 && web.authSecret.count == 16
+                && web.endpoint.isEncrypted
+        case .fcm(let token): !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        }
+    if !isValid { fatalError("an address that cannot be") }
+    if (try? PushAddress(address.bytes, of: address.kind)) != address { fatalError("it reads as another one") }
 }
 
 private let private10 = WebhookAddressRules(allowed: [AddressRange("10.0.0.0/8")].compactMap(\.self))
