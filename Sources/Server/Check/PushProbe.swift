@@ -1,7 +1,9 @@
 import Foundation
+import Notifications
 import Services
 
 /// Asks the running server whether devices that sleep are told. Nothing is sent: a push has to be for somebody's device.
+/// Services that check a request without a device are asked to.
 struct PushProbe: Sendable {
     /// A push that waits for longer is a failure of the push service, not of a moment.
     private static let limit = 60.0
@@ -21,17 +23,33 @@ struct PushProbe: Sendable {
     }
 
     func evaluate(_ health: PushHealth) -> CheckOutcome {
-        guard health.isEnabled else { return .notConfigured("push.web.enabled is false") }
+        let trials = health.trials ?? []
+        guard health.isEnabled || !trials.isEmpty else {
+            return .notConfigured("push.web.enabled is false, push.fcm.credentials is empty")
+        }
+        for trial in trials {
+            guard let problem = trial.problem else { continue }
+            return .failed(
+                CheckProblem(
+                    "Firebase Cloud Messaging would take no pushes: \(problem)",
+                    remedy:
+                        "Let this machine reach FCM and Google's token endpoint by HTTPS, enable the Firebase Cloud "
+                        + "Messaging API (V1) of the project, and give the service account of push.fcm.credentials the role "
+                        + "Firebase Cloud Messaging API Admin."))
+        }
+        let services = (health.isEnabled ? ["browsers"] : []) + (trials.isEmpty ? [] : ["Android"])
+        let names = services.joined(separator: " and ")
         if health.waiting > 0, health.oldestSeconds > Self.limit, let reason = health.reason {
             return .failed(
                 CheckProblem(
                     "\(health.waiting) pushes wait, the oldest for \(Int(health.oldestSeconds)) seconds: \(reason)",
-                    remedy: "Let this machine reach the push services of browsers, by HTTPS."))
+                    remedy: "Let this machine reach push services by HTTPS."))
         }
-        guard health.registrations > 0 else { return .passed("browsers, of which none has registered yet") }
+        guard health.registrations > 0 else { return .passed("\(names), of which none has registered yet") }
         let devices = health.registrations == 1 ? "1 device" : "\(health.registrations) devices"
         let contact =
             "Set push.web.contact to mailto:you@example.org or an https:// URL: some push services refuse pushes without one."
-        return .passed("browsers, \(devices)", warnings: health.hasContact ? [] : [contact])
+        let warnings = health.isEnabled && !health.hasContact ? [contact] : []
+        return .passed("\(names), \(devices)", warnings: warnings)
     }
 }

@@ -101,7 +101,7 @@ struct ServiceGraph: Sendable {
         let checks = CheckResponder(
             roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
             webhooks: { [storage] in try await storage.store.read { try WebhookHealth.all(in: $0) } },
-            push: { [health = product.map { $0.push.health($0.pusher) }] in try await health?() },
+            push: { [check = product.map { $0.push.check($0.pusher) }] in try await check?() },
             translation: { [translation = product?.translation] in await translation?.reports() ?? [] },
             embedding: { [embedding = product?.embedding] in await embedding?.reports() ?? [] },
             explanation: { [explanation = product?.explanation] in await explanation?.reports() ?? [] },
@@ -264,7 +264,8 @@ struct ServiceGraph: Sendable {
                     embedder: product.embedding.engine.map { ($0.model, $0.isHosted) },
                     languageModel: product.writing.model),
                 suggestsReplies: product.writing.suggestsReplies, keepDays: configuration[\.messages.keepDays],
-                pushKey: product.push.webKey, features: features, keys: { accounts.tokens.keySet })
+                pushKey: product.push.webKey, pushKinds: product.push.kinds, features: features,
+                keys: { accounts.tokens.keySet })
                 + SignInOperations.all(people) + [DeletionOperations.me(people, accounts.keys.audit)] + profiles
                 + PhotoOperations.all(photos) + PushOperations.all(product.push.commands)
                 + FriendOperations.all(accounts.friends)

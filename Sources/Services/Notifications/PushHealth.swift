@@ -1,8 +1,8 @@
-package import Model
-package import Storage
+package import Notifications
 
 /// Whether devices are told, for `switchboard check` and metrics.
 package struct PushHealth: Codable, Hashable, Sendable {
+    /// Whether browsers are told.
     package var isEnabled: Bool
     /// Whether push services know how to reach the operator.
     package var hasContact: Bool
@@ -13,6 +13,8 @@ package struct PushHealth: Codable, Hashable, Sendable {
     package var oldestSeconds: Double
     /// Why the last attempt failed; nil if it did not.
     package var reason: String?
+    /// Of the services that were tried; nil if none was, as for metrics.
+    package var trials: [PushTrial]?
 
     package init(
         isEnabled: Bool, hasContact: Bool, registrations: Int = 0, waiting: Int = 0, oldestSeconds: Double = 0,

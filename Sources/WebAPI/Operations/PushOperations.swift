@@ -38,8 +38,11 @@ package enum PushOperations {
                             .required("auth", .text(maximum: 128), "16 bytes in base64url."),
                         ]), "Of a Web Push subscription."),
                     .optional(
+                        "token", .text(maximum: PushAddress.maxTokenLength),
+                        "Of `fcm`: the registration token of the app, printable ASCII without spaces."),
+                    .optional(
                         "shared", .boolean,
-                        "Whether other accounts of the device may have the same subscription; both have to say so. Otherwise "
+                        "Whether other accounts of the device may have the same subscription or token; both have to say so. Otherwise "
                             + "it moves to the account that registered it last. Default: false."),
                     device,
                 ]),

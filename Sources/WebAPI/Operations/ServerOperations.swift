@@ -1,5 +1,6 @@
 import HTTPTypes
 import Model
+package import Notifications
 package import Voice
 
 /// Information about the server, available without signing in.
@@ -41,6 +42,7 @@ package enum ServerOperations {
 
         struct Push: Encodable {
             var web: Web?
+            var fcm: Bool?
 
             struct Web: Encodable { var publicKey: String }
         }
@@ -62,11 +64,12 @@ package enum ServerOperations {
     ///   - suggestsReplies: whether the language model, or anything else here, suggests replies.
     ///   - keepDays: how long messages are kept; 0 for ever.
     ///   - pushKey: with which browsers subscribe to pushes; nil if they are not told by any.
+    ///   - pushKinds: by what devices are told.
     ///   - features: what the operator has disabled.
     ///   - keys: the JSON Web Key Set with which others verify the server's access tokens.
     package static func all(
         version: String, signUp: String, voice: VoiceRules, records: Bool, engines: ServerEngines,
-        suggestsReplies: Bool, keepDays: Int, pushKey: String?, features: FeatureFlags,
+        suggestsReplies: Bool, keepDays: Int, pushKey: String?, pushKinds: Set<PushKind>, features: FeatureFlags,
         keys: @escaping @Sendable () -> String
     ) -> [Operation] {
         let about: @Sendable () -> About = {
@@ -79,7 +82,8 @@ package enum ServerOperations {
                 transcriber: engines.transcriber.map(About.Engine.init),
                 embedder: engines.embedder.map(About.Engine.init),
                 languageModel: engines.languageModel.map(About.Engine.init),
-                push: .init(web: pushKey.map { .init(publicKey: $0) }),
+                push: .init(
+                    web: pushKey.map { .init(publicKey: $0) }, fcm: pushKinds.contains(.fcm) ? true : nil),
                 features: Dictionary(
                     uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
                 messages: .init(keepDays: keepDays))
@@ -140,7 +144,10 @@ package enum ServerOperations {
                                             .required(
                                                 "publicKey", .text(),
                                                 "The `applicationServerKey` of subscriptions (RFC 8292), in base64url.")
-                                        ]), "Absent if browsers are not told by pushes.")
+                                        ]), "Absent if browsers are not told by pushes."),
+                                    .optional(
+                                        "fcm", .boolean,
+                                        "Whether apps on Android are told, by Firebase Cloud Messaging. Absent: no."),
                                 ]), "What tells devices that sleep: see `push.register`."),
                             .required(
                                 "features",

@@ -2,10 +2,27 @@ extension SettingsTable {
     /// What sleeping devices are told by.
     struct Push: Sendable {
         let web = Web()
+        let fcm = FCM()
         let allow = Setting<[String]>(
             "push.allow", default: [],
             "Ranges of private addresses that push services may have all the same, without TLS too, such as 10.0.0.0/8."
         )
+        let authorities = Setting(
+            "push.authorities", default: "",
+            "PEM file of certificate authorities to trust beside the system's, for a proxy before the services of push.fcm."
+        ).file
+
+        /// Android.
+        struct FCM: Sendable {
+            let credentials = Setting(
+                "push.fcm.credentials", default: "",
+                "JSON file of a service account of your app's Firebase project, with which Android devices are told by "
+                    + "Firebase Cloud Messaging; empty: they are not."
+            ).file
+            let url = Setting(
+                "push.fcm.url", default: "https://fcm.googleapis.com",
+                "Where Firebase Cloud Messaging is, or a proxy before it: an https:// URL.")
+        }
 
         /// Browsers.
         struct Web: Sendable {
