@@ -43,6 +43,7 @@ extension PushMessage {
         switch address {
         case .web(let address): address.endpoint.text
         case .fcm(let token): token
+        case .apns(let address): address.token
         }
     }
 }

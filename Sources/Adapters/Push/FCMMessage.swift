@@ -26,7 +26,9 @@ struct FCMMessage: Sendable {
     init(
         token: String, payload: [UInt8], secondsToLive: Int, isTrial: Bool = false
     ) throws(Invalid) {
-        guard let members = try? JSONDecoder().decode([String: Scalar].self, from: Data(payload)) else { throw .data }
+        guard let members = try? JSONDecoder().decode([String: PushMember].self, from: Data(payload)) else {
+            throw .data
+        }
         let data = members.mapValues(\.text)
         let size = data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard size <= Self.maxDataSize else { throw .tooLarge }
@@ -51,30 +53,5 @@ struct FCMMessage: Sendable {
             }
         }
         body = writer.bytes
-    }
-
-    private enum Scalar: Decodable {
-        case string(String)
-        case integer(Int64)
-        case boolean(Bool)
-
-        var text: String {
-            switch self {
-            case .string(let value): value
-            case .integer(let value): "\(value)"
-            case .boolean(let value): "\(value)"
-            }
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let value = try? container.decode(String.self) {
-                self = .string(value)
-            } else if let value = try? container.decode(Bool.self) {
-                self = .boolean(value)
-            } else {
-                self = .integer(try container.decode(Int64.self))
-            }
-        }
     }
 }

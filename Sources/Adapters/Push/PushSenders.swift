@@ -4,21 +4,27 @@ package import Notifications
 package struct PushSenders: PushSender {
     private let web: WebPushSender
     private let fcm: FCMSender?
+    private let apns: APNsSender?
 
-    package init(web: WebPushSender, fcm: FCMSender?) {
+    package init(web: WebPushSender, fcm: FCMSender?, apns: APNsSender?) {
         self.web = web
         self.fcm = fcm
+        self.apns = apns
     }
 
     package func send(_ message: PushMessage) async -> PushOutcome {
         switch message.address {
         case .web: await web.send(message)
         case .fcm: await fcm?.send(message) ?? .rejected("FCM is not configured.")
+        case .apns: await apns?.send(message) ?? .rejected("APNs is not configured.")
         }
     }
 
     /// Tries those that can be tried without a device.
     package func tryOut() async -> [PushTrial] {
-        if let fcm { [await fcm.tryOut()] } else { [] }
+        var trials: [PushTrial] = []
+        if let fcm { trials.append(await fcm.tryOut()) }
+        if let apns { trials.append(await apns.tryOut()) }
+        return trials
     }
 }

@@ -7,6 +7,7 @@ package enum PushAddress: Hashable, Sendable {
     case web(WebPushAddress)
     /// The registration token of an app on Android.
     case fcm(String)
+    case apns(APNsAddress)
 
     package static let maxTokenLength = 4_096
 
@@ -14,7 +15,32 @@ package enum PushAddress: Hashable, Sendable {
         switch self {
         case .web: .web
         case .fcm: .fcm
+        case .apns(let address): address.isVoIP ? .apnsVoIP : .apns
         }
+    }
+}
+
+/// A device of Apple's push service.
+package struct APNsAddress: Hashable, Sendable {
+    /// Whose builds of the app have such a token.
+    package enum Environment: String, Codable, Hashable, Sendable, CaseIterable {
+        case production
+        /// Of builds from Xcode.
+        case sandbox
+    }
+
+    package static let maxTokenLength = 200
+
+    /// Hexadecimal, in lower case.
+    package var token: String
+    package var environment: Environment
+    /// Whether it is of PushKit, each of whose pushes has to ring.
+    package var isVoIP: Bool
+
+    package init(token: String, environment: Environment, isVoIP: Bool) {
+        self.token = token
+        self.environment = environment
+        self.isVoIP = isVoIP
     }
 }
 
@@ -43,7 +69,10 @@ extension PushAddress {
         var authSecret: Data
     }
 
-    private struct StoredToken: Codable { var token: String }
+    private struct StoredToken: Codable {
+        var token: String
+        var environment: APNsAddress.Environment?
+    }
 
     package var bytes: [UInt8] {
         get throws {
@@ -54,6 +83,9 @@ extension PushAddress {
                     authSecret: Data(address.authSecret))
                 return Array(try JSONEncoder().encode(stored))
             case .fcm(let token): return Array(try JSONEncoder().encode(StoredToken(token: token)))
+            case .apns(let address):
+                let stored = StoredToken(token: address.token, environment: address.environment)
+                return Array(try JSONEncoder().encode(stored))
             }
         }
     }
@@ -63,6 +95,7 @@ extension PushAddress {
         switch self {
         case .web(let address): Array(address.endpoint.text.utf8)
         case .fcm(let token): Array(token.utf8)
+        case .apns(let address): Array(address.token.utf8)
         }
     }
 
@@ -79,7 +112,11 @@ extension PushAddress {
         case .fcm:
             guard let stored = try? JSONDecoder().decode(StoredToken.self, from: Data(bytes)) else { return nil }
             self = .fcm(stored.token)
-        case .apns, .apnsVoIP: return nil
+        case .apns, .apnsVoIP:
+            guard let stored = try? JSONDecoder().decode(StoredToken.self, from: Data(bytes)),
+                let environment = stored.environment
+            else { return nil }
+            self = .apns(APNsAddress(token: stored.token, environment: environment, isVoIP: kind == .apnsVoIP))
         }
     }
 }

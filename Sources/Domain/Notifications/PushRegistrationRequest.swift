@@ -13,6 +13,7 @@ package struct PushRegistrationRequest: Decodable, Sendable {
     package var endpoint: String?
     package var keys: Keys?
     package var token: String?
+    package var environment: APNsAddress.Environment?
     package var shared: Bool?
     /// For users without a sign-in.
     package var device: DeviceID?
@@ -22,7 +23,26 @@ package struct PushRegistrationRequest: Decodable, Sendable {
         switch kind {
         case .web: try webAddress(allowing: rules)
         case .fcm: .fcm(try registrationToken)
-        case .apns, .apnsVoIP: throw .invalid("kind", "This version does not push by \(kind.rawValue).")
+        case .apns, .apnsVoIP:
+            .apns(
+                APNsAddress(
+                    token: try deviceToken, environment: environment ?? .production, isVoIP: kind == .apnsVoIP))
+        }
+    }
+
+    /// It becomes a part of a path.
+    private var deviceToken: String {
+        get throws(Problem) {
+            let isHexadecimal = token?.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+            }
+            guard let token, isHexadecimal == true, (2...APNsAddress.maxTokenLength).contains(token.utf8.count),
+                token.utf8.count.isMultiple(of: 2)
+            else {
+                throw .invalid(
+                    "token", "Expected the device token in hexadecimal, at most \(APNsAddress.maxTokenLength) digits.")
+            }
+            return token.lowercased()
         }
     }
 

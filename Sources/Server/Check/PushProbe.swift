@@ -25,20 +25,14 @@ struct PushProbe: Sendable {
     func evaluate(_ health: PushHealth) -> CheckOutcome {
         let trials = health.trials ?? []
         guard health.isEnabled || !trials.isEmpty else {
-            return .notConfigured("push.web.enabled is false, push.fcm.credentials is empty")
+            return .notConfigured("push.web.enabled is false, push.fcm.credentials and push.apns.key are empty")
         }
         for trial in trials {
             guard let problem = trial.problem else { continue }
-            return .failed(
-                CheckProblem(
-                    "Firebase Cloud Messaging would take no pushes: \(problem)",
-                    remedy:
-                        "Let this machine reach FCM and Google's token endpoint by HTTPS, enable the Firebase Cloud "
-                        + "Messaging API (V1) of the project, and give the service account of push.fcm.credentials the role "
-                        + "Firebase Cloud Messaging API Admin."))
+            return .failed(Self.problem(trial.kind, problem))
         }
-        let services = (health.isEnabled ? ["browsers"] : []) + (trials.isEmpty ? [] : ["Android"])
-        let names = services.joined(separator: " and ")
+        let services = (health.isEnabled ? ["browsers"] : []) + trials.map { $0.kind == .fcm ? "Android" : "iOS" }
+        let names = services.joined(separator: ", ")
         if health.waiting > 0, health.oldestSeconds > Self.limit, let reason = health.reason {
             return .failed(
                 CheckProblem(
@@ -51,5 +45,21 @@ struct PushProbe: Sendable {
             "Set push.web.contact to mailto:you@example.org or an https:// URL: some push services refuse pushes without one."
         let warnings = health.isEnabled && !health.hasContact ? [contact] : []
         return .passed("\(names), \(devices)", warnings: warnings)
+    }
+
+    private static func problem(_ kind: PushKind, _ reason: String) -> CheckProblem {
+        guard kind == .fcm else {
+            return CheckProblem(
+                "Apple's push service would take no pushes: \(reason)",
+                remedy:
+                    "Let this machine reach it by HTTPS, and compare push.apns.keyID, push.apns.team and push.apns.topic with "
+                    + "the key of push.apns.key at Apple's developer site.")
+        }
+        return CheckProblem(
+            "Firebase Cloud Messaging would take no pushes: \(reason)",
+            remedy:
+                "Let this machine reach FCM and Google's token endpoint by HTTPS, enable the Firebase Cloud Messaging API "
+                + "(V1) of the project, and give the service account of push.fcm.credentials the role Firebase Cloud Messaging "
+                + "API Admin.")
     }
 }

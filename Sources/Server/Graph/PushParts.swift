@@ -51,11 +51,14 @@ struct PushParts: Sendable {
             }
         }
         let fcm = try Self.fcm(configuration)
+        let apns = try Self.apns(configuration)
         sender = PushSenders(
-            web: WebPushSender(vapid, rules: rules, clients: clients, now: Timestamp.systemClock), fcm: fcm)
+            web: WebPushSender(vapid, rules: rules, clients: clients, now: Timestamp.systemClock), fcm: fcm,
+            apns: apns)
         var kinds: Set<PushKind> = []
         if isEnabled { kinds.insert(.web) }
         if fcm != nil { kinds.insert(.fcm) }
+        if apns != nil { kinds.formUnion([.apns, .apnsVoIP]) }
         commands = PushCommands(store: store, sealer: key, rules: rules, kinds: kinds) {
             (try? WebPushEncryption(publicKey: $0.publicKey, authSecret: $0.authSecret)) != nil
         }
@@ -71,17 +74,55 @@ struct PushParts: Sendable {
         } catch {
             throw ConfigurationError("push.fcm.credentials: \(error).")
         }
-        let url = configuration[\.push.fcm.url]
-        guard let address = WebAddress(url), address.isSecure else {
-            throw ConfigurationError("push.fcm.url must be an https:// URL, such as \(FCMSender.defaultURL).")
-        }
-        let authorities = configuration[\.push.authorities]
-        guard authorities.isEmpty || FileManager.default.isReadableFile(atPath: authorities) else {
-            throw ConfigurationError("push.authorities: \(authorities) cannot be read.")
-        }
         return FCMSender(
-            account, url: "\(address)", authorities: authorities.isEmpty ? nil : authorities,
+            account, url: try url(configuration, \.push.fcm.url), authorities: try authorities(configuration),
             now: Timestamp.systemClock)
+    }
+
+    /// Nil if it is not configured.
+    private static func apns(_ configuration: ServerConfiguration) throws -> APNsSender? {
+        let file = configuration[\.push.apns.key]
+        guard !file.isEmpty else { return nil }
+        for setting in [\SettingsTable.push.apns.keyID, \.push.apns.team] {
+            guard configuration[setting].wholeMatch(of: /[A-Z0-9]{10}/) != nil else {
+                throw ConfigurationError(
+                    "\(SettingsTable.settings[keyPath: setting].key) must be the ID, ten capital letters and digits.")
+            }
+        }
+        let topic = configuration[\.push.apns.topic]
+        guard topic.wholeMatch(of: /[A-Za-z0-9.\-]{1,200}/) != nil, !topic.hasSuffix(".voip") else {
+            throw ConfigurationError("push.apns.topic must be the bundle ID of the app, without .voip.")
+        }
+        let key: APNsKey
+        do {
+            key = try APNsKey(file: file, id: configuration[\.push.apns.keyID], team: configuration[\.push.apns.team])
+        } catch {
+            throw ConfigurationError("push.apns.key: \(error).")
+        }
+        var addresses = APNsSender.Addresses()
+        addresses.production = try url(configuration, \.push.apns.url)
+        addresses.sandbox = try url(configuration, \.push.apns.sandboxURL)
+        return APNsSender(
+            key, topic: topic, addresses: addresses, authorities: try authorities(configuration),
+            now: Timestamp.systemClock)
+    }
+
+    private static func url(
+        _ configuration: ServerConfiguration, _ setting: KeyPath<SettingsTable, Setting<String>>
+    ) throws -> String {
+        guard let address = WebAddress(configuration[setting]), address.isSecure else {
+            let setting = SettingsTable.settings[keyPath: setting]
+            throw ConfigurationError("\(setting.key) must be an https:// URL, such as \(setting.defaultValue).")
+        }
+        return "\(address)"
+    }
+
+    private static func authorities(_ configuration: ServerConfiguration) throws -> String? {
+        let file = configuration[\.push.authorities]
+        guard file.isEmpty || FileManager.default.isReadableFile(atPath: file) else {
+            throw ConfigurationError("push.authorities: \(file) cannot be read.")
+        }
+        return file.isEmpty ? nil : file
     }
 
     func dispatcher(_ conversations: ConversationCommands, _ hub: RealtimeHub) -> PushDispatcher {

@@ -29,8 +29,27 @@ package struct NotificationComposer: Sendable {
         guard let user = try store.user(record.registration.user), user.disabledAt == nil else { return .nothing }
         let reader = Reader(user, record.registration.kind)
         switch record.topic {
-        case .conversation(let id): return try message(in: id, record, for: reader, store)
-        case .call(let id): return try call(id, record, for: reader, store)
+        case .conversation(let id):
+            return record.registration.kind == .apnsVoIP ? .nothing : try message(in: id, record, for: reader, store)
+        case .call(let id):
+            return try Self.rings(call(id, record, for: reader, store), record.registration, store)
+        }
+    }
+
+    /// iOS ends an app that does not ring at a push of PushKit, so only a ring is one. Where there is one, no notification
+    /// comes beside it.
+    private static func rings(
+        _ outcome: Outcome, _ registration: PushRegistration, _ store: StoreTransaction
+    ) throws -> Outcome {
+        guard case .tell(let notification) = outcome else { return outcome }
+        var isRing = false
+        if case .ring = notification.content { isRing = true }
+        switch registration.kind {
+        case .apnsVoIP: return isRing ? outcome : .nothing
+        case .apns where isRing:
+            let kinds = try store.pushKinds(of: registration.user)[registration.device] ?? []
+            return kinds.contains(.apnsVoIP) ? .nothing : outcome
+        case .apns, .fcm, .web: return outcome
         }
     }
 

@@ -43,6 +43,7 @@ package enum ServerOperations {
         struct Push: Encodable {
             var web: Web?
             var fcm: Bool?
+            var apns: Bool?
 
             struct Web: Encodable { var publicKey: String }
         }
@@ -83,7 +84,8 @@ package enum ServerOperations {
                 embedder: engines.embedder.map(About.Engine.init),
                 languageModel: engines.languageModel.map(About.Engine.init),
                 push: .init(
-                    web: pushKey.map { .init(publicKey: $0) }, fcm: pushKinds.contains(.fcm) ? true : nil),
+                    web: pushKey.map { .init(publicKey: $0) }, fcm: pushKinds.contains(.fcm) ? true : nil,
+                    apns: pushKinds.contains(.apns) ? true : nil),
                 features: Dictionary(
                     uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, features.isEnabled($0)) }),
                 messages: .init(keepDays: keepDays))
@@ -148,6 +150,9 @@ package enum ServerOperations {
                                     .optional(
                                         "fcm", .boolean,
                                         "Whether apps on Android are told, by Firebase Cloud Messaging. Absent: no."),
+                                    .optional(
+                                        "apns", .boolean,
+                                        "Whether apps on iOS are told, by `apns` and `apnsVoIP`. Absent: no."),
                                 ]), "What tells devices that sleep: see `push.register`."),
                             .required(
                                 "features",

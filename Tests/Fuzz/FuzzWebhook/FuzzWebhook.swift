@@ -33,6 +33,7 @@ private func checkRegistration(_ bytes: [UInt8]) {
         case .web(let web):
             web.publicKey.count == 65 && web.publicKey.first == 4 && web.authSecret.count == 16
                 && web.endpoint.isEncrypted
+        case .apns(let apns): !apns.token.isEmpty && apns.token.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         case .fcm(let token): !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         }
     if !isValid { fatalError("an address that cannot be") }

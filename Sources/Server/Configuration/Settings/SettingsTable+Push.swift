@@ -3,13 +3,14 @@ extension SettingsTable {
     struct Push: Sendable {
         let web = Web()
         let fcm = FCM()
+        let apns = APNs()
         let allow = Setting<[String]>(
             "push.allow", default: [],
             "Ranges of private addresses that push services may have all the same, without TLS too, such as 10.0.0.0/8."
         )
         let authorities = Setting(
             "push.authorities", default: "",
-            "PEM file of certificate authorities to trust beside the system's, for a proxy before the services of push.fcm."
+            "PEM file of certificate authorities to trust beside the system's, for a proxy before the services of push.fcm and push.apns."
         ).file
 
         /// Android.
@@ -22,6 +23,25 @@ extension SettingsTable {
             let url = Setting(
                 "push.fcm.url", default: "https://fcm.googleapis.com",
                 "Where Firebase Cloud Messaging is, or a proxy before it: an https:// URL.")
+        }
+
+        /// iOS.
+        struct APNs: Sendable {
+            let key = Setting(
+                "push.apns.key", default: "",
+                "The .p8 file of a key of Apple's developer site, with which Apple's devices are told by Apple's push service; "
+                    + "empty: they are not."
+            ).file
+            let keyID = Setting("push.apns.keyID", default: "", "The ID of that key, ten characters.")
+            let team = Setting("push.apns.team", default: "", "The ID of your team, ten characters.")
+            let topic = Setting(
+                "push.apns.topic", default: "", "The bundle ID of your app, such as org.example.app, without .voip.")
+            let url = Setting(
+                "push.apns.url", default: "https://api.push.apple.com",
+                "Where Apple's push service is, or a proxy before it that speaks HTTP/2: an https:// URL.")
+            let sandboxURL = Setting(
+                "push.apns.sandboxURL", default: "https://api.sandbox.push.apple.com",
+                "The same of the sandbox, for builds from Xcode.")
         }
 
         /// Browsers.
