@@ -1,0 +1,207 @@
+"""Apple's devices that sleep are told of messages and calls, by a push service of the tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+import yaml
+from switchboard_tests.apns_service import (
+    BAD_TOKEN,
+    EXPIRED_PROVIDER,
+    EXPIRED_TOKEN,
+    INTERNAL,
+    INVALID_PROVIDER,
+    OTHER_TOPIC,
+    TOO_MANY,
+    UNAVAILABLE,
+    UNREGISTERED,
+    APNsService,
+    Device,
+    serving,
+)
+from switchboard_tests.calls import GENEROUS, call
+from switchboard_tests.conversations import befriend, direct, sent
+from switchboard_tests.http2_server import GO_AWAY, LOST, Response
+from switchboard_tests.server import HTTP, NO_APERTIUM, Server, User, merged, refused, tool
+from switchboard_tests.waiting import SILENCE, wait_until
+
+LIMITS = GENEROUS["limits"] | {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
+PATH = "/v1/me/device/push"
+
+
+@pytest.fixture(scope="module")
+def apns(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("apns")) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def server(make_server, apns) -> Server:
+    return make_server(merged(apns.settings, {"limits": LIMITS}))
+
+
+def register(user: User, apns: APNsService, kind: str = "apns", **members: Any) -> Device:
+    device = apns.device(kind)
+    response = user.request("PUT", PATH, device.registration(**members))
+    assert response.status_code == 200, response.text
+    return device
+
+
+def registrations(user: User) -> set[str]:
+    return {one["kind"] for one in user.get("/v1/me/push").json()["registrations"]}
+
+
+def pair(server: Server) -> tuple[User, User, str]:
+    ann, ben = befriend(*server.users(2))
+    return ann, ben, direct(ann, ben)
+
+
+def test_a_message_reaches_a_phone_that_sleeps(server, apns):
+    assert HTTP.get(f"{server.url}/v1/server").json()["push"]["apns"] is True
+    ann, ben, here = pair(server)
+    phone, voip = register(ben, apns, environment="sandbox"), register(ben, apns, "apnsVoIP")
+    number = sent(ann, here, "See you at 8")
+    [push] = apns.wait(1, phone)
+    name = ann.get("/v1/me").json()["displayName"]
+    # Apple can read it: without the user's word it has no text.
+    assert push.payload == {
+        "aps": {
+            "alert": {"title": name, "body": "New message"}, "badge": 1, "sound": "default", "thread-id": here,
+            "mutable-content": 1,
+        },
+        "kind": "message", "user": ben.id, "conversation": here, "number": number,
+    }  # fmt: skip
+    assert push.headers["apns-collapse-id"] == f"{here}.{number}"
+    assert ben.request("PATCH", "/v1/me", {"notifications": "full"}).status_code == 200
+    sent(ann, here, "\U0001f469\u200d\U0001f680" * 500)
+    body = apns.wait(2, phone)[1].aps["alert"]["body"]
+    assert body.endswith("…") and body.rstrip("…").replace("\U0001f469\u200d\U0001f680", "") == ""
+    assert not voip.pushes
+
+
+def test_a_call_rings_by_pushkit_alone_and_a_missed_one_is_a_notification(server, apns):
+    ann, ben = server.users(2)
+    phone, voip = register(ben, apns), register(ben, apns, "apnsVoIP")
+    made = call(ann, [ben])
+    [ring] = apns.wait(1, voip)
+    assert (ring.payload["kind"], ring.payload["call"], ring.aps) == ("ring", made, {})
+    assert 0 <= int(ring.headers["apns-expiration"]) - time.time() + 2 <= 122
+    time.sleep(SILENCE)
+    assert not phone.pushes
+    assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    [missed] = apns.wait(1, phone)
+    assert (missed.payload["kind"], missed.headers["apns-collapse-id"]) == ("missedCall", made)
+    time.sleep(SILENCE)
+    assert len(voip.pushes) == 1
+
+
+def test_without_pushkit_a_call_is_a_notification_that_is_replaced(server, apns):
+    ann, ben = server.users(2)
+    phone = register(ben, apns)
+    made = call(ann, [ben])
+    [ring] = apns.wait(1, phone)
+    assert ring.aps["interruption-level"] == "time-sensitive"
+    assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    missed = apns.wait(2, phone)[1]
+    assert {ring.headers["apns-collapse-id"], missed.headers["apns-collapse-id"]} == {made}
+
+
+def test_one_connection_and_one_token_serve_all(server, apns):
+    ann, ben, here = pair(server)
+    phone = register(ben, apns)
+    sent(ann, here, "first")
+    apns.wait(1, phone)
+    before = (apns.server.connections, set(apns.tokens))
+    for count in range(2, 5):
+        sent(ann, here, f"message {count}")
+        apns.wait(count, phone)
+    assert (apns.server.connections, apns.tokens) == before
+    assert len({push.connection for push in phone.pushes}) == len(apns.tokens) == 1
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        pytest.param(UNREGISTERED, id="unregistered"),
+        pytest.param(EXPIRED_TOKEN, id="expired"),
+        pytest.param(BAD_TOKEN, id="bad"),
+    ],
+)
+def test_a_phone_that_is_gone_is_forgotten(server, apns, response):
+    ann, ben, here = pair(server)
+    phone = register(ben, apns)
+    phone.response = response
+    sent(ann, here, "hello?")
+    wait_until(lambda: not registrations(ben), "the registration goes")
+    assert len(phone.pushes) == 1
+
+
+def test_what_fails_is_tried_again(server, apns):
+    soon = {"retry-after": "1"}
+    failed = [Response(one.status, one.body, soon) for one in (TOO_MANY, EXPIRED_PROVIDER, INVALID_PROVIDER)]
+    phones = []
+    for response in (*failed, Response(404, b"", soon), Response(410, b"", soon), INTERNAL, UNAVAILABLE, LOST, GO_AWAY):
+        ann, ben, here = pair(server)
+        phones.append((ben, register(ben, apns)))
+        phones[-1][1].script = [response]
+        sent(ann, here, "eventually")
+    for user, phone in phones:
+        wait_until(lambda phone=phone: phone.delivered, "the push arrives")
+        assert len(phone.pushes) == 2
+        assert registrations(user) == {"apns"}
+    # A wrong topic is the operator's mistake: devices stay.
+    ann, ben, here = pair(server)
+    phone = register(ben, apns)
+    phone.script = [OTHER_TOPIC]
+    sent(ann, here, "lost")
+    apns.wait(1, phone)
+    time.sleep(SILENCE)
+    assert registrations(ben) == {"apns"} and len(phone.pushes) == 1
+
+
+def test_tokens_are_checked(server, apns):
+    user = server.user()
+    for token in (None, "", "0", "0g", "00 ", "../00", "é0", "00" * 101):
+        body = {"kind": "apns"} | ({} if token is None else {"token": token})
+        refused(user.request("PUT", PATH, body), 400, "invalid_request", "token")
+    body = {"kind": "apns", "token": "00", "environment": "space"}
+    assert user.request("PUT", PATH, body).status_code == 400
+    assert not registrations(user)
+    for kind in ("apns", "apnsVoIP"):
+        assert user.request("PUT", PATH, {"kind": kind, "token": "00AB"}).status_code == 200
+    assert registrations(user) == {"apns", "apnsVoIP"}
+
+
+def test_check_tries_it(make_server, tmp_path):
+    with serving(tmp_path) as apns:
+        server = make_server(merged(apns.settings, NO_APERTIUM))
+
+        def outcome() -> tuple[str, str]:
+            done = tool(server, "check", "--json", timeout=110)
+            [entry] = [one for one in json.loads(done.stdout)["checks"] if one["subject"] == "push"]
+            return entry["status"], json.dumps(entry)
+
+        assert outcome()[0] == "ok"
+        assert apns.trials == 1
+        apns.script = [INVALID_PROVIDER]
+        status, text = outcome()
+        assert status == "failed" and "InvalidProviderToken" in text and "push.apns.keyID" in text
+        apns.server.stop()
+        assert outcome()[0] == "failed"
+
+
+def test_wrong_settings_stop_the_start(make_server, tmp_path):
+    with serving(tmp_path) as apns:
+        for changes, name in [
+            ({"key": "/nowhere.p8"}, "push.apns.key"), ({"key": apns.authorities}, "push.apns.key"),
+            ({"keyID": "short"}, "push.apns.keyID"), ({"team": ""}, "push.apns.team"),
+            ({"topic": "org.example.app.voip"}, "push.apns.topic"), ({"url": "http://127.0.0.1"}, "push.apns.url"),
+        ]:  # fmt: skip
+            server = make_server(merged(apns.settings, {"push": {"apns": changes}}), started=False)
+            server.config.write_text(yaml.safe_dump(server.settings))
+            done = tool(server, "serve", timeout=60)
+            assert done.returncode != 0
+            assert f"{name}" in done.stdout + done.stderr
