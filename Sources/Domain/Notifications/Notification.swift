@@ -7,8 +7,6 @@ package struct Notification: Hashable, Sendable {
         case ring(CallID, isVideo: Bool, until: Timestamp)
         case ringEnded(CallID, RingEnd)
         case missedCall(CallID)
-        /// Asked for by an operator, to see whether pushes arrive.
-        case test
     }
 
     /// For whom it is: accounts may share a device.
@@ -65,7 +63,6 @@ extension Notification {
                 writer.member("call", call)
                 writer.member("reason", reason.rawValue)
             case .missedCall(let call): writer.member("call", call)
-            case .test: break
             }
             writer.member("title", Self.cut(title, to: Self.maxTitleBytes))
             writer.member("body", Self.cut(body, to: Self.maxBodyBytes))
@@ -81,7 +78,6 @@ extension Notification {
         case .ring: "ring"
         case .ringEnded: "ringEnded"
         case .missedCall: "missedCall"
-        case .test: "test"
         }
     }
 

@@ -186,7 +186,7 @@ extension NotificationComposer {
             case .missedCall: isVideo ? texts.missedVideoCall : texts.missedCall
             case .ringEnded(_, .answered): texts.answeredElsewhere
             case .ringEnded(_, .declined): texts.declinedElsewhere
-            case .ringEnded, .message, .test: texts.callEnded
+            case .ringEnded, .message: texts.callEnded
             }
         guard reader.level != .none, let caller = call.participants.first else {
             return .tell(Notification(user: reader.user, content: content, title: what, body: ""))

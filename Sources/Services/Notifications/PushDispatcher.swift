@@ -499,7 +499,7 @@ extension PushDispatcher {
             switch notification.content {
             case .ring(_, _, let until): until
             case .ringEnded: record.changedAt.adding(seconds: Int64(Self.endTimeToLive))
-            case .message, .missedCall, .test: record.changedAt.adding(seconds: Self.lifetime)
+            case .message, .missedCall: record.changedAt.adding(seconds: Self.lifetime)
             }
         let next = PushRetries.next(
             after: record.attempt + 1, isRing: notification.isUrgent, until: end, retryAfter: retryAfter,
@@ -523,7 +523,7 @@ extension PushDispatcher {
         switch notification.content {
         case .ring(_, _, let until): seconds = max(1, Int(until.milliseconds(since: now) / 1_000))
         case .ringEnded: seconds = Self.endTimeToLive
-        case .message, .missedCall, .test: seconds = Self.maxTimeToLive
+        case .message, .missedCall: seconds = Self.maxTimeToLive
         }
         return PushMessage(
             address: address, payload: Array(notification.json.utf8), secondsToLive: seconds,
@@ -574,7 +574,7 @@ extension Notification {
     fileprivate var isUrgent: Bool {
         switch content {
         case .ring, .ringEnded: true
-        case .message, .missedCall, .test: false
+        case .message, .missedCall: false
         }
     }
 }
