@@ -225,6 +225,7 @@ def test_a_call_that_nobody_answered_is_a_missed_one(server, service):
     assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
     missed = service.wait(2, phone)[1]
     assert (missed.payload["kind"], missed.payload["body"]) == ("missedCall", "Missed call")
+    assert missed.urgency == "high", "it ends the ringing"
     # Who has blocked the caller is not rung, and the caller cannot tell.
     assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
     made = call(ann, [ben])

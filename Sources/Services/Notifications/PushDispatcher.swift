@@ -495,14 +495,14 @@ extension PushDispatcher {
     private func retry(
         _ notification: Notification, _ record: PushRecord, after retryAfter: Duration?, at now: Timestamp
     ) -> PushSettlement.Result {
-        let end =
+        let (end, isRing) =
             switch notification.content {
-            case .ring(_, _, let until): until
-            case .ringEnded: record.changedAt.adding(seconds: Int64(Self.endTimeToLive))
-            case .message, .missedCall: record.changedAt.adding(seconds: Self.lifetime)
+            case .ring(_, _, let until): (until, true)
+            case .ringEnded: (record.changedAt.adding(seconds: Int64(Self.endTimeToLive)), true)
+            case .message, .missedCall: (record.changedAt.adding(seconds: Self.lifetime), false)
             }
         let next = PushRetries.next(
-            after: record.attempt + 1, isRing: notification.isUrgent, until: end, retryAfter: retryAfter,
+            after: record.attempt + 1, isRing: isRing, until: end, retryAfter: retryAfter,
             random: random(), at: now)
         metrics.count(next == nil ? .dropped : .retried)
         return next.map { .retry(at: $0) } ?? .done(next: now)
@@ -570,11 +570,11 @@ extension Notification {
         if case .message(_, let number) = content { number } else { nil }
     }
 
-    /// Wakes the device: who calls waits. What ends a ring has to come as soon.
+    /// Wakes the device: who calls waits. What ends a ring has to come as soon, and a missed call is its end too.
     fileprivate var isUrgent: Bool {
         switch content {
-        case .ring, .ringEnded: true
-        case .message, .missedCall: false
+        case .ring, .ringEnded, .missedCall: true
+        case .message: false
         }
     }
 }
