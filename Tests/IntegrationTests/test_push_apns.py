@@ -185,7 +185,7 @@ def test_check_tries_it(make_server, tmp_path):
             return entry["status"], json.dumps(entry)
 
         assert outcome()[0] == "ok"
-        assert apns.trials == 1
+        assert apns.dry_runs == 1
         apns.script = [INVALID_PROVIDER]
         status, text = outcome()
         assert status == "failed" and "InvalidProviderToken" in text and "push.apns.keyID" in text

@@ -220,7 +220,7 @@ def test_check_tries_it(make_server, tmp_path):
             return entry["status"], json.dumps(entry)
 
         assert outcome()[0] == "ok"
-        assert fcm.trials == 1
+        assert fcm.dry_runs == 1
         for response in (failure(403, "PERMISSION_DENIED", "Permission denied"), UNAUTHENTICATED, NOT_FOUND):
             fcm.script = [response] * 2
             found, text = outcome()

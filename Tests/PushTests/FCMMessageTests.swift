@@ -19,9 +19,9 @@ import Testing
     private let user = UserID.make(at: Timestamp(milliseconds: 1_800_000_000_000))
     private let call = CallID.make(at: Timestamp(milliseconds: 1_800_000_000_000))
 
-    private func body(_ payload: String, seconds: Int = 60, isTrial: Bool = false) throws -> Body {
+    private func body(_ payload: String, seconds: Int = 60, isDryRun: Bool = false) throws -> Body {
         let message = try FCMMessage(
-            token: "a:b", payload: Array(payload.utf8), secondsToLive: seconds, isTrial: isTrial)
+            token: "a:b", payload: Array(payload.utf8), secondsToLive: seconds, isDryRun: isDryRun)
         return try JSONDecoder().decode(Body.self, from: Data(message.body))
     }
 
@@ -77,7 +77,7 @@ import Testing
         for payload in ["[]", "{", #"{"a":{}}"#, #"{"a":[1]}"#] { #expect(error(payload) == .data) }
     }
 
-    @Test("a trial says so") func trial() throws {
-        #expect(try body(#"{"kind":"test"}"#, isTrial: true).validate_only == true)
+    @Test("a dry run says so") func dryRun() throws {
+        #expect(try body(#"{"kind":"test"}"#, isDryRun: true).validate_only == true)
     }
 }

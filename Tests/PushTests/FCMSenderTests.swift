@@ -75,8 +75,8 @@ struct FCMSenderTests {
                 #expect(reason.hasPrefix("Google gives no access token. Its response was 400."))
             }
             #expect(harness.tokenRequests.count == 1 && harness.messages.isEmpty)
-            guard case .some(let problem) = await harness.sender.tryOut().problem else {
-                Issue.record("The trial passes.")
+            guard case .some(let problem) = await harness.sender.check().problem else {
+                Issue.record("The check passes.")
                 return
             }
             #expect(problem.contains("400"))
@@ -133,7 +133,7 @@ struct FCMSenderTests {
         }
     }
 
-    @Test("a trial passes if only the token is wrong") func trial() async throws {
+    @Test("a check passes if only the token is wrong") func check() async throws {
         let noToken = """
             {"error":{"code":400,"message":"The registration token is not a valid FCM registration token",\
             "status":"INVALID_ARGUMENT"}}
@@ -141,7 +141,7 @@ struct FCMSenderTests {
         try await FCMHarness.run { request in
             request.path == "/token" ? FCMHarness.token("ya29.a") : .response(400, noToken)
         } _: { harness in
-            #expect(await harness.sender.tryOut() == PushTrial(kind: .fcm))
+            #expect(await harness.sender.check() == PushServiceCheck(kind: .fcm))
             let body = String(decoding: try #require(harness.messages.first).body, as: UTF8.self)
             #expect(body.contains(#""validate_only":true"#))
         }
@@ -149,7 +149,7 @@ struct FCMSenderTests {
         try await FCMHarness.run { request in
             request.path == "/token" ? FCMHarness.token("ya29.a") : .response(403, denied)
         } _: { harness in
-            let problem = await harness.sender.tryOut().problem
+            let problem = await harness.sender.check().problem
             #expect(problem == "Its response was 403. Permission denied (PERMISSION_DENIED)")
         }
     }

@@ -94,19 +94,19 @@ package struct APNsSender: PushSender {
 // Trying it.
 extension APNsSender {
     /// Sends a notification to a device that does not exist: that Apple finds this wrong shows that it takes the key.
-    package func tryOut() async -> PushTrial {
+    package func check() async -> PushServiceCheck {
         let address = APNsAddress(token: String(repeating: "0", count: 64), environment: .production, isVoIP: false)
         guard let payload = try? APNsPayload(Array(#"{"kind":"test"}"#.utf8), isVoIP: false) else {
-            return PushTrial(kind: .apns, problem: "The request could not be made.")
+            return PushServiceCheck(kind: .apns, problem: "The request could not be made.")
         }
         switch await post(payload, to: address, secondsToLive: 0) {
         case .response(let response):
             let error = APNsError(response)
-            if (200..<300).contains(response.status) || error.isOfUnknownDevice { return PushTrial(kind: .apns) }
-            return PushTrial(kind: .apns, problem: error.reason)
+            if (200..<300).contains(response.status) || error.isOfUnknownDevice { return PushServiceCheck(kind: .apns) }
+            return PushServiceCheck(kind: .apns, problem: error.reason)
         case .failed(.unreachable(let reason)), .failed(.rejected(let reason)):
-            return PushTrial(kind: .apns, problem: reason)
-        case .failed: return PushTrial(kind: .apns, problem: "The request was cancelled.")
+            return PushServiceCheck(kind: .apns, problem: reason)
+        case .failed: return PushServiceCheck(kind: .apns, problem: "The request was cancelled.")
         }
     }
 }

@@ -22,9 +22,9 @@ struct FCMMessage: Sendable {
 
     /// - Parameters:
     ///   - payload: a JSON object without objects in it: FCM takes strings only, so its members become strings.
-    ///   - isTrial: whether FCM only checks the request.
+    ///   - isDryRun: whether FCM only checks the request.
     init(
-        token: String, payload: [UInt8], secondsToLive: Int, isTrial: Bool = false
+        token: String, payload: [UInt8], secondsToLive: Int, isDryRun: Bool = false
     ) throws(Invalid) {
         guard let members = try? JSONDecoder().decode([String: PushMember].self, from: Data(payload)) else {
             throw .data
@@ -34,7 +34,7 @@ struct FCMMessage: Sendable {
         guard size <= Self.maxDataSize else { throw .tooLarge }
         var writer = JSONWriter(capacity: size + token.utf8.count + 256)
         writer.object { writer in
-            if isTrial { writer.member("validate_only", true) }
+            if isDryRun { writer.member("validate_only", true) }
             writer.name("message")
             writer.object { writer in
                 writer.member("token", token)

@@ -83,20 +83,20 @@ extension FCMSender {
 
     /// Has FCM check a message to a device that does not exist: that it finds this wrong shows that credentials and
     /// project are right.
-    package func tryOut() async -> PushTrial {
+    package func check() async -> PushServiceCheck {
         let payload = Array(#"{"kind":"test"}"#.utf8)
-        guard let message = try? FCMMessage(token: Self.noToken, payload: payload, secondsToLive: 0, isTrial: true)
+        guard let message = try? FCMMessage(token: Self.noToken, payload: payload, secondsToLive: 0, isDryRun: true)
         else {
-            return PushTrial(kind: .fcm, problem: "The request could not be made.")
+            return PushServiceCheck(kind: .fcm, problem: "The request could not be made.")
         }
         switch await post(message) {
         case .response(let response):
             let error = FCMError(response, token: Self.noToken)
-            if (200..<300).contains(response.status) || error.isOfUnknownDevice { return PushTrial(kind: .fcm) }
-            return PushTrial(kind: .fcm, problem: error.reason)
+            if (200..<300).contains(response.status) || error.isOfUnknownDevice { return PushServiceCheck(kind: .fcm) }
+            return PushServiceCheck(kind: .fcm, problem: error.reason)
         case .failed(.retry(_, let reason)), .failed(.unreachable(let reason)):
-            return PushTrial(kind: .fcm, problem: reason)
-        case .failed: return PushTrial(kind: .fcm, problem: "The request was cancelled.")
+            return PushServiceCheck(kind: .fcm, problem: reason)
+        case .failed: return PushServiceCheck(kind: .fcm, problem: "The request was cancelled.")
         }
     }
 }

@@ -21,10 +21,10 @@ package struct PushSenders: PushSender {
     }
 
     /// Tries those that can be tried without a device.
-    package func tryOut() async -> [PushTrial] {
-        var trials: [PushTrial] = []
-        if let fcm { trials.append(await fcm.tryOut()) }
-        if let apns { trials.append(await apns.tryOut()) }
-        return trials
+    package func check() async -> [PushServiceCheck] {
+        var checks: [PushServiceCheck] = []
+        if let fcm { checks.append(await fcm.check()) }
+        if let apns { checks.append(await apns.check()) }
+        return checks
     }
 }

@@ -23,15 +23,15 @@ struct PushProbe: Sendable {
     }
 
     func evaluate(_ health: PushHealth) -> CheckOutcome {
-        let trials = health.trials ?? []
-        guard health.isEnabled || !trials.isEmpty else {
+        let checks = health.checks ?? []
+        guard health.isEnabled || !checks.isEmpty else {
             return .notConfigured("push.web.enabled is false, push.fcm.credentials and push.apns.key are empty")
         }
-        for trial in trials {
-            guard let problem = trial.problem else { continue }
-            return .failed(Self.problem(trial.kind, problem))
+        for check in checks {
+            guard let problem = check.problem else { continue }
+            return .failed(Self.problem(check.kind, problem))
         }
-        let services = (health.isEnabled ? ["browsers"] : []) + trials.map { $0.kind == .fcm ? "Android" : "iOS" }
+        let services = (health.isEnabled ? ["browsers"] : []) + checks.map { $0.kind == .fcm ? "Android" : "iOS" }
         let names = services.joined(separator: ", ")
         if health.waiting > 0, health.oldestSeconds > Self.limit, let reason = health.reason {
             return .failed(

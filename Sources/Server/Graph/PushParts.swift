@@ -147,7 +147,7 @@ struct PushParts: Sendable {
     func check(_ dispatcher: PushDispatcher) -> @Sendable () async throws -> PushHealth {
         { [health = health(dispatcher), sender] in
             var health = try await health()
-            health.trials = await sender.tryOut()
+            health.checks = await sender.check()
             return health
         }
     }

@@ -14,7 +14,7 @@ package struct PushHealth: Codable, Hashable, Sendable {
     /// Why the last attempt failed; nil if it did not.
     package var reason: String?
     /// Of the services that were tried; nil if none was, as for metrics.
-    package var trials: [PushTrial]?
+    package var checks: [PushServiceCheck]?
 
     package init(
         isEnabled: Bool, hasContact: Bool, registrations: Int = 0, waiting: Int = 0, oldestSeconds: Double = 0,

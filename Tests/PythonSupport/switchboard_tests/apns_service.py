@@ -109,7 +109,7 @@ class APNsService:
         self.faults: list[str] = []
         # The provider's tokens that were seen.
         self.tokens: set[str] = set()
-        self.trials = 0
+        self.dry_runs = 0
         self.script: list[Response] = []
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.key_file = directory / f"AuthKey_{KEY_ID}.p8"
@@ -160,7 +160,7 @@ class APNsService:
         if self.script:
             return self.script.pop(0)
         if device is None:
-            self.trials += 1
+            self.dry_runs += 1
             return BAD_TOKEN
         response = device.script.pop(0) if device.script else device.response
         device.pushes.append(Push(request.headers, payload, response, request.connection, time.monotonic()))

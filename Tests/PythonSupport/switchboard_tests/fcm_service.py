@@ -160,7 +160,7 @@ class FCMService:
         self.token_requests = 0
         # Of messages, of which FCM only checks some.
         self.requests = 0
-        self.trials = 0
+        self.dry_runs = 0
         self.script: list[Response] = []
         self._key = rsa.generate_private_key(65_537, 2_048)
         self._key_id = secrets.token_hex(20)
@@ -277,7 +277,7 @@ class FCMService:
             return UNAUTHENTICATED
         body = self._body(request)
         if body.get("validate_only"):
-            self.trials += 1
+            self.dry_runs += 1
         device = self.devices.get(body["message"]["token"])
         if device is None:
             return NO_TOKEN

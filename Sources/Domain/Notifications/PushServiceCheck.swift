@@ -1,5 +1,5 @@
 /// Whether a push service that the operator has configured would take pushes.
-package struct PushTrial: Codable, Hashable, Sendable {
+package struct PushServiceCheck: Codable, Hashable, Sendable {
     package var kind: PushKind
     /// Nil if it would.
     package var problem: String?
