@@ -92,7 +92,8 @@ def test_a_call_rings_and_stops(server, fcm):
     assert ring.collapse_key == made
     assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
     missed = fcm.wait(2, phone)[1]
-    assert (missed.payload["kind"], missed.collapse_key) == ("missedCall", made)
+    assert (missed.payload["kind"], missed.payload["call"]) == ("missedCall", made)
+    assert missed.collapse_key is None, "a phone that was off for a day is told of each"
     assert ring.android["priority"] == missed.android["priority"] == "HIGH"
 
 
@@ -114,7 +115,6 @@ def test_one_connection_and_one_access_token_serve_all(server, fcm):
         pytest.param(UNREGISTERED, id="unregistered"),
         pytest.param(NO_TOKEN, id="no-token"),
         pytest.param(NO_TOKEN_FIELD, id="no-token-by-field"),
-        pytest.param(OTHER_SENDER, id="other-sender"),
     ],
 )
 def test_a_phone_that_is_gone_is_forgotten(server, fcm, response):
@@ -124,6 +124,15 @@ def test_a_phone_that_is_gone_is_forgotten(server, fcm, response):
     sent(ann, here, "hello?")
     wait_until(lambda: not registrations(ben), "the registration goes")
     assert len(phone.pushes) == 1
+
+
+def test_a_key_of_another_project_drops_no_registration(server, fcm):
+    ann, ben, here = pair(server)
+    phone = register(ben, fcm)
+    phone.script = [Response(OTHER_SENDER.status, OTHER_SENDER.body, {"retry-after": "1"})]
+    sent(ann, here, "once the operator has seen it")
+    wait_until(lambda: phone.payloads, "the push arrives")
+    assert registrations(ben) == ["fcm"]
 
 
 def fail(server: Server, fcm: FCMService, response: Response) -> tuple[User, Device]:
@@ -179,14 +188,13 @@ def test_an_access_token_that_is_new_is_not_replaced_for_each_push(server, fcm):
 
 def test_tokens_are_checked(server, fcm):
     user = server.user()
-    for token in (None, "", "a b", "a\n", "é", "a" * 4_097):
+    for token in (None, "", "a" * 7, "a" * 8 + " b", "a" * 8 + "\n", "é" * 8, "a" * 4_097):
         body = {"kind": "fcm"} | ({} if token is None else {"token": token})
         refused(user.request("PUT", PATH, body), 400, "invalid_request", "token")
     assert not registrations(user)
     device = fcm.device()
     for _ in range(2):
         assert user.request("PUT", PATH, device.registration()).status_code == 200
-    # Both services may tell one device.
     assert registrations(user) == ["fcm"]
     # An app that another account uses now.
     other = server.user()
@@ -221,7 +229,8 @@ def test_check_tries_it(make_server, tmp_path):
 
         assert outcome()[0] == "ok"
         assert fcm.dry_runs == 1
-        for response in (failure(403, "PERMISSION_DENIED", "Permission denied"), UNAUTHENTICATED, NOT_FOUND):
+        page = Response(200, b"<html>Welcome</html>", {"content-type": "text/html"})
+        for response in (failure(403, "PERMISSION_DENIED", "Permission denied"), UNAUTHENTICATED, NOT_FOUND, page):
             fcm.script = [response] * 2
             found, text = outcome()
             assert found == "failed" and str(response.status) in text and "push.fcm.credentials" in text
@@ -254,6 +263,7 @@ def test_wrong_credentials_stop_the_start(make_server, tmp_path):
         for changes, name in [
             ({"push": {"fcm": {"url": "http://fcm.example.org"}}}, "push.fcm.url"),
             ({"push": {"authorities": "/nowhere.pem"}}, "push.authorities"),
+            ({"push": {"authorities": str(fcm.credentials)}}, "push.authorities"),
             ({"push": {"fcm": {"credentials": "/nowhere.json"}}}, "push.fcm.credentials"),
         ]:
             assert name in start_of(make_server(merged(fcm.settings, changes), started=False))

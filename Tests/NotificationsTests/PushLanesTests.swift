@@ -115,6 +115,23 @@ import Wire
         #expect(waits.last == limits.maxWait && waits == waits.sorted())
     }
 
+    /// All that was under way is lost with one connection.
+    @Test func configuredServicesStayOpenAfterALostConnection() {
+        let lanes = Lanes()
+        let service = PushLanes.host(of: .fcm("token"))
+        for host in 0..<limits.silent {
+            if let slot = lanes.begin("silent\(host)") { lanes.end(slot, hasResponded: false) }
+            _ = lanes.begin(limits.silentHost, "silent\(host)")
+        }
+        for _ in 0..<3 {
+            let slots = lanes.begin(500, service)
+            #expect(slots.count == limits.service)
+            for slot in slots { lanes.end(slot, hasResponded: false) }
+        }
+        _ = lanes.begin(limits.service, service)
+        #expect(lanes.wait(service) == limits.wait)
+    }
+
     /// Whatever ends in whatever order, every slot comes back.
     @Test func slotsComeBack() throws {
         let seed = freshSeed()

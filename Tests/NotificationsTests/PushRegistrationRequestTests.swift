@@ -89,7 +89,7 @@ import Webhooks
     }
 
     @Test func aTokenOfAnAndroidApp() throws {
-        for token in ["a", "cRx:APA91b_-~!", String(repeating: "a", count: PushAddress.maxTokenLength)] {
+        for token in ["abcdefgh", "cRx:APA91b_-~!", String(repeating: "a", count: PushAddress.maxTokenLength)] {
             let address = try android(token).address(allowing: WebhookAddressRules())
             #expect(address == .fcm(token) && address.kind == .fcm)
             #expect(try PushAddress(address.bytes, of: .fcm) == address)

@@ -37,9 +37,11 @@ import Testing
     }
 
     @Test func theServiceSaysWhen() {
-        #expect(delay(1, retryAfter: .seconds(90)) == 90_000)
+        #expect(delay(1, retryAfter: .seconds(90), random: 0) == 90_000)
+        #expect(
+            delay(1, retryAfter: .seconds(90), random: 1) == 108_000, "what failed together is not repeated together")
         #expect(delay(5, retryAfter: .seconds(1)) == 120_000, "never sooner")
-        #expect(delay(1, retryAfter: .seconds(Int64.max)) == 3_600_000, "at most an hour")
+        #expect(delay(1, retryAfter: .seconds(Int64.max), random: 0) == 3_600_000, "at most an hour")
         #expect(delay(1, retryAfter: .seconds(-5)) == 1_000)
     }
 }

@@ -20,16 +20,16 @@ import Testing
         let second = state.request(at: start)
         #expect(first == .wait(fetches: true) && second == .wait(fetches: false))
         state.complete(token("a", until: 3_600), at: start)
-        for seconds: Int64 in [0, 1_000, 3_299] {
+        for seconds: Int64 in [0, 1_000, 2_999] {
             let decision = state.request(at: at(seconds))
             #expect(decision == .use("a", renews: false))
         }
         // It is renewed once, and used meanwhile.
-        let renewing = state.request(at: at(3_300))
-        let meanwhile = state.request(at: at(3_301))
+        let renewing = state.request(at: at(3_000))
+        let meanwhile = state.request(at: at(3_001))
         #expect(renewing == .use("a", renews: true) && meanwhile == .use("a", renews: false))
-        state.complete(token("b", until: 6_900), at: at(3_302))
-        let renewed = state.request(at: at(3_303))
+        state.complete(token("b", until: 6_900), at: at(3_002))
+        let renewed = state.request(at: at(3_003))
         #expect(renewed == .use("b", renews: false))
     }
 
@@ -37,12 +37,12 @@ import Testing
         var state = AccessTokenState()
         _ = state.request(at: start)
         state.complete(token("a", until: 3_600), at: start)
-        _ = state.request(at: at(3_300))
-        state.complete(.failure(failure), at: at(3_300))
-        let early = state.request(at: at(3_300))
-        let again = state.request(at: at(3_301))
+        _ = state.request(at: at(3_000))
+        state.complete(.failure(failure), at: at(3_000))
+        let early = state.request(at: at(3_000))
+        let again = state.request(at: at(3_001))
         #expect(early == .use("a", renews: false) && again == .use("a", renews: true))
-        state.complete(.failure(failure), at: at(3_301))
+        state.complete(.failure(failure), at: at(3_001))
         let end = state.request(at: at(3_570))
         #expect(end == .wait(fetches: true))
     }
@@ -50,7 +50,7 @@ import Testing
     @Test("failures are not repeated in a storm") func failures() {
         var state = AccessTokenState()
         var now = start
-        for delay: Int64 in [1, 5, 15, 60, 300, 300] {
+        for delay: Int64 in [1, 5, 15, 30, 30] {
             let begin = state.request(at: now)
             #expect(begin == .wait(fetches: true))
             state.complete(.failure(failure), at: now)
@@ -59,13 +59,42 @@ import Testing
             now = now.adding(seconds: delay)
         }
         _ = state.request(at: now)
-        state.complete(.failure(.init(retryAfter: .seconds(900), reason: "busy")), at: now)
-        let busy = state.request(at: now.adding(seconds: 400))
-        #expect(busy == .fail(.init(retryAfter: .seconds(500), reason: "busy")))
-        _ = state.request(at: now.adding(seconds: 900))
-        state.complete(token("a", until: 10_000), at: now.adding(seconds: 900))
-        let good = state.request(at: now.adding(seconds: 901))
+        // A day is more than anybody who is called would wait.
+        state.complete(.failure(.init(retryAfter: .seconds(86_400), reason: "busy")), at: now)
+        let busy = state.request(at: now.adding(seconds: 40))
+        #expect(busy == .fail(.init(retryAfter: .seconds(20), reason: "busy")))
+        _ = state.request(at: now.adding(seconds: 60))
+        state.complete(token("a", until: 10_000), at: now.adding(seconds: 60))
+        let good = state.request(at: now.adding(seconds: 61))
         #expect(good == .use("a", renews: false))
+    }
+
+    @Test("an endpoint that is back is used within half a minute, and nobody has noticed") func outage() {
+        var state = AccessTokenState()
+        _ = state.request(at: start)
+        state.complete(token("a", until: 3_600), at: start)
+        for seconds: Int64 in 3_000..<3_600 {
+            let decision = state.request(at: at(seconds))
+            guard case .use(_, let renews) = decision else {
+                Issue.record("\(decision) at \(seconds)")
+                return
+            }
+            guard renews else { continue }
+            let isBack = seconds >= 3_530
+            state.complete(isBack ? token("b", until: seconds + 3_600) : .failure(failure), at: at(seconds))
+            guard isBack else { continue }
+            #expect(seconds <= 3_560)
+            return
+        }
+        Issue.record("It is not fetched.")
+    }
+
+    @Test("a failure ends where the clock is set back") func clock() {
+        var state = AccessTokenState()
+        _ = state.request(at: at(1_000_000))
+        state.complete(.failure(failure), at: at(1_000_000))
+        let decision = state.request(at: start)
+        #expect(decision == .wait(fetches: true))
     }
 
     @Test("one that is refused is replaced once, unless it is new") func rejected() {
@@ -90,8 +119,9 @@ import Testing
     @Test("a token that ends too soon is not asked for again and again") func short() {
         var state = AccessTokenState()
         _ = state.request(at: start)
-        state.complete(token("a", until: 10), at: start)
+        state.complete(token("a", until: 30), at: start)
         let again = state.request(at: start)
-        #expect(again == .wait(fetches: true))
+        #expect(
+            again == .fail(.init(retryAfter: .seconds(1), reason: "An access token that ends at once is of no use.")))
     }
 }

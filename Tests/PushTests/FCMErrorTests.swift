@@ -46,7 +46,7 @@ import Testing
             (Self.error(404, Self.body("NOT_FOUND", "UNREGISTERED")), .gone),
             (Self.error(400, Self.body("INVALID_ARGUMENT", "INVALID_ARGUMENT", noToken)), .gone),
             (Self.error(400, Self.violation("message.token")), .gone),
-            (Self.error(403, Self.body("PERMISSION_DENIED", "SENDER_ID_MISMATCH")), .gone),
+            (Self.error(403, Self.body("PERMISSION_DENIED", "SENDER_ID_MISMATCH")), .retry(.seconds(10))),
             (Self.error(400, Self.body("INVALID_ARGUMENT", "INVALID_ARGUMENT", "Message too big")), .rejected),
             (Self.error(400, Self.violation("message.data[0].value", "of a registration token")), .rejected),
             (Self.error(400, Self.body("INVALID_ARGUMENT", "UNSPECIFIED_ERROR")), .rejected),
@@ -63,12 +63,12 @@ import Testing
     }
 
     @Test("a registration goes only if FCM says so itself") func proxies() {
-        for status in [301, 404, 410, 502] {
+        for status in [200, 301, 302, 400, 401, 403, 404, 405, 407, 410, 413, 502] {
             let error = Self.error(status, "<html>registration token UNREGISTERED</html>")
             #expect(!error.isOfUnknownDevice)
-            #expect(Self.fate(error.outcome(isUrgent: true)) != .gone)
+            #expect(Self.fate(error.outcome(isUrgent: true)) == .retry(nil))
+            #expect(Self.fate(Self.error(status, "").outcome(isUrgent: false)) == .retry(.seconds(10)))
         }
-        #expect(Self.fate(Self.error(404, "").outcome(isUrgent: false)) == .retry(.seconds(10)))
     }
 
     @Test("the time that is named counts, and a ring is tried again sooner") func times() {

@@ -31,6 +31,8 @@ struct FCMHarness: Sendable {
         .response(200, #"{"access_token":"\#(text)","expires_in":\#(seconds),"token_type":"Bearer"}"#)
     }
 
+    static let taken = ScriptedServer.Reply.response(200, #"{"name":"projects/an-app/messages/1"}"#)
+
     static let message = PushMessage(
         address: .fcm("cRx:APA91b"), payload: Array(#"{"kind":"test"}"#.utf8), secondsToLive: 60, isUrgent: true,
         topic: "a")

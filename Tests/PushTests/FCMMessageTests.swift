@@ -40,16 +40,18 @@ import Testing
         #expect(body.message.android == ["priority": "HIGH", "ttl": "45s", "collapse_key": call.text])
     }
 
-    @Test("messages take none of the four keys of a device, whatever else calls take one") func keys() throws {
+    @Test("messages and missed calls take none of the four keys of a device, what ends soon takes one") func keys()
+        throws
+    {
         let conversation = ConversationID.make(at: Timestamp(milliseconds: 1_800_000_000_000))
         let message = Notification(
             user: user, content: .message(conversation, number: 12), title: "Ana", body: "Hello", badge: 3)
         let body = try body(message.json, seconds: 28 * 86_400)
         #expect(body.message.android == ["priority": "HIGH", "ttl": "2419200s"])
         #expect(body.message.data["number"] == "12" && body.message.data["badge"] == "3")
-        for content in [Notification.Content.missedCall(call), .ringEnded(call, .answered)] {
+        for (content, key) in [(Notification.Content.missedCall(call), nil), (.ringEnded(call, .answered), call.text)] {
             let notification = Notification(user: user, content: content, title: "Ana", body: "Missed")
-            #expect(try self.body(notification.json).message.android["collapse_key"] == call.text)
+            #expect(try self.body(notification.json).message.android["collapse_key"] == key)
         }
         #expect(try self.body(#"{"kind":"test"}"#, seconds: -1).message.android["ttl"] == "0s")
     }

@@ -26,14 +26,14 @@ struct FCMSenderTests {
             #expect(request.headers.first(name: "Content-Type") == "application/json")
             let form = String(decoding: try #require(harness.tokenRequests.first).body, as: UTF8.self)
             #expect(form.hasPrefix("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=eyJ"))
-            // One connection, even of HTTP/1.
-            #expect(Set(harness.server.requests.map(\.port)).count == 1)
+            // One connection to each service, even of HTTP/1.
+            #expect(Set(harness.messages.map(\.port)).count == 1)
         }
     }
 
     @Test("it is renewed before its end") func renewed() async throws {
         try await FCMHarness.run { request in
-            request.path == "/token" ? FCMHarness.token("ya29.a") : .response(200, "{}")
+            request.path == "/token" ? FCMHarness.token("ya29.a") : FCMHarness.taken
         } _: { harness in
             #expect(await harness.sender.send(FCMHarness.message) == .delivered)
             harness.clock.advance(seconds: 3_590)
@@ -72,7 +72,8 @@ struct FCMSenderTests {
                     return
                 }
                 #expect(time == nil || time == .seconds(1))
-                #expect(reason.hasPrefix("Google gives no access token. Its response was 400."))
+                let words = "Its response was 400. invalid_grant: Invalid JWT Signature."
+                #expect(reason == "Google gives no access token. \(words)")
             }
             #expect(harness.tokenRequests.count == 1 && harness.messages.isEmpty)
             guard case .some(let problem) = await harness.sender.check().problem else {
@@ -154,9 +155,33 @@ struct FCMSenderTests {
         }
     }
 
+    @Test(
+        "a page is no delivery, and nothing that a check takes for FCM",
+        arguments: [(200, "<html>Welcome</html>"), (204, ""), (302, ""), (407, "<html>Sign in</html>")])
+    func page(status: Int, body: String) async throws {
+        try await FCMHarness.run { request in
+            request.path == "/token" ? FCMHarness.token("ya29.a") : .response(status, body)
+        } _: { harness in
+            guard case .retry = await harness.sender.send(FCMHarness.message) else {
+                Issue.record("It is not tried again.")
+                return
+            }
+            #expect(await harness.sender.check().problem?.hasPrefix("Its response was \(status).") == true)
+        }
+    }
+
+    @Test("a token endpoint that does not respond is named") func noTokenEndpoint() async throws {
+        try await FCMHarness.run(timeout: .seconds(1)) { _ in
+            .hang
+        } _: { harness in
+            let outcome = await harness.sender.send(FCMHarness.message)
+            #expect(outcome == .retry(after: nil, "No access token from Google. It did not respond in time."))
+        }
+    }
+
     @Test("what is for a browser is not sent") func others() async throws {
         try await FCMHarness.run { _ in
-            .response(200, "{}")
+            FCMHarness.taken
         } _: { harness in
             var message = FCMHarness.message
             message.payload = Array("[]".utf8)

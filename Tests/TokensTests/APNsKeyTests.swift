@@ -47,7 +47,7 @@ import Testing
 
     @Test func filesThatAreNone() {
         for path in ["/nowhere.p8", #filePath] {
-            #expect(throws: APNsKeyError.self) { try APNsKey(file: path, id: "ABC123DEFG", team: "DEF123GHIJ") }
+            #expect(throws: KeyFileError.self) { try APNsKey(file: path, id: "ABC123DEFG", team: "DEF123GHIJ") }
         }
     }
 }

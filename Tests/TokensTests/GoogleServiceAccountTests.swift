@@ -58,14 +58,30 @@ import Testing
         ] as [(String, String?, String)]) func invalid(name: String, value: String?, named: String) throws
     {
         let file = try Self.file([name: value])
-        let error = #expect(throws: ServiceAccountError.self) { try GoogleServiceAccount(file, named: "a.json") }
+        let error = #expect(throws: KeyFileError.self) { try GoogleServiceAccount(file, named: "a.json") }
         let text = try #require(error).description
         #expect(text.hasPrefix("a.json ") && text.contains(named) && !text.contains("AAAA"))
     }
 
     @Test("a file that is none") func noFile() {
-        #expect(throws: ServiceAccountError.self) { try GoogleServiceAccount(Array("{".utf8), named: "a.json") }
-        let error = #expect(throws: ServiceAccountError.self) { try GoogleServiceAccount(file: "/nowhere/a.json") }
+        #expect(throws: KeyFileError.self) { try GoogleServiceAccount(Array("{".utf8), named: "a.json") }
+        let error = #expect(throws: KeyFileError.self) { try GoogleServiceAccount(file: "/nowhere/a.json") }
         #expect(error?.description.hasPrefix("/nowhere/a.json cannot be read") == true)
+        // One that does not end, and one that waits for somebody.
+        let device = #expect(throws: KeyFileError.self) { try GoogleServiceAccount(file: "/dev/zero") }
+        #expect(device?.description == "/dev/zero is no file")
+    }
+
+    @Test("a file that is too large is not read, and one that others may read is named") func kept() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "account-\(UUID().uuidString).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        FileManager.default.createFile(
+            atPath: path, contents: Data(try Self.file([:])), attributes: [.posixPermissions: 0o644])
+        #expect(try GoogleServiceAccount(file: path).warning?.contains("chmod 600 \(path)") == true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try GoogleServiceAccount(file: path).warning == nil)
+        try Data(count: 1 << 20).write(to: URL(filePath: path))
+        let error = #expect(throws: KeyFileError.self) { try GoogleServiceAccount(file: path) }
+        #expect(error?.description == "\(path) is no key of a service account: it has more than 65536 bytes")
     }
 }

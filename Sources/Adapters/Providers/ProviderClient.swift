@@ -30,11 +30,16 @@ package final class ProviderClient: Sendable {
     package enum Version: Sendable {
         /// Up to 64 connections to a host.
         case http1
-        /// One connection to a host, which is kept. Where TLS does not agree on HTTP/2, it is one of HTTP/1.
+        /// One connection to a host, which is kept while it is used. Where TLS does not agree on HTTP/2, it is one of HTTP/1.
         case http2
     }
 
     private let client: HTTPClient
+
+    /// Whether a file has certificates of authorities in PEM.
+    package static func hasAuthorities(_ path: String) -> Bool {
+        (try? NIOSSLCertificate.fromPEMFile(path))?.isEmpty == false
+    }
 
     /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
     package init(_ version: Version = .http1, authorities: String? = nil) {
@@ -51,7 +56,9 @@ package final class ProviderClient: Sendable {
             configuration.httpVersion = .automatic
             // Until the version is known, the pool opens as many as of HTTP/1.
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
-            configuration.connectionPool.idleTimeout = .minutes(15)
+            // Between here and there connections that are idle are forgotten without a word, after two minutes and more:
+            // the next request would wait for its deadline.
+            configuration.connectionPool.idleTimeout = .seconds(60)
         }
         if let authorities {
             var tls = TLSConfiguration.makeClientConfiguration()
@@ -229,12 +236,24 @@ package final class ProviderClient: Sendable {
                 }
             }
             var error: Message?
+            /// Beside a code in `error` (RFC 6749 section 5.2).
+            var description: String?
             var detail: String?
             var message: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case error, detail, message
+                case description = "error_description"
+            }
+
+            var text: String? {
+                guard let description else { return error?.message ?? detail ?? message }
+                return error.map { "\($0.message): \(description)" } ?? description
+            }
         }
         let errorBody = try? JSONDecoder().decode(ErrorBody.self, from: Data(body))
         let text =
-            errorBody.flatMap { $0.error?.message ?? $0.detail ?? $0.message }
+            errorBody?.text
             ?? String(decoding: body.prefix(4 * maxReasonLength), as: UTF8.self)
         return String(SingleLine.normalized(text).prefix(maxReasonLength))
     }

@@ -11,7 +11,7 @@ struct AccessTokenState: Sendable {
     }
 
     struct Failure: Error, Hashable, Sendable {
-        /// Nil for one that has no use, until somebody changes something.
+        /// Nil if no time was named.
         var retryAfter: Duration?
         var reason: String
     }
@@ -24,21 +24,24 @@ struct AccessTokenState: Sendable {
     }
 
     /// Milliseconds before its end in which a token is renewed, and in which it is not used.
-    private static let renewal: Int64 = 300_000
+    private static let renewal: Int64 = 600_000
     private static let margin: Int64 = 30_000
     /// A token that is refused sooner than this was refused for another reason than its age, in milliseconds.
-    private static let youth: Int64 = 60_000
-    /// Milliseconds from one failed attempt to the next.
-    private static let delays: [Int64] = [1_000, 5_000, 15_000, 60_000, 300_000]
+    private static let minAge: Int64 = 60_000
+    /// Milliseconds from one failed attempt to the next: calls that ring meanwhile do so for half a minute or more.
+    private static let delays: [Int64] = [1_000, 5_000, 15_000, 30_000]
+    /// The longest that a token endpoint is left alone, whatever it asks for.
+    private static let maxDelay: Int64 = 60_000
 
     private var token: Token?
     private var fetchedAt: Timestamp?
     private var isFetching = false
     private var failures = 0
-    private var failure: (reason: String, until: Timestamp)?
+    private var failure: (reason: String, at: Timestamp, until: Timestamp)?
 
     mutating func request(at now: Timestamp) -> Decision {
-        let mayFetch = !isFetching && (failure.map { $0.until <= now } ?? true)
+        // A failure in the future: the clock was set back.
+        let mayFetch = !isFetching && (failure.map { $0.until <= now || now < $0.at } ?? true)
         if let token, token.expiresAt.milliseconds(since: now) > Self.margin {
             let renews = mayFetch && token.expiresAt.milliseconds(since: now) <= Self.renewal
             if renews { isFetching = true }
@@ -56,21 +59,25 @@ struct AccessTokenState: Sendable {
     mutating func complete(_ result: Result<Token, Failure>, at now: Timestamp) {
         isFetching = false
         switch result {
-        case .success(let token):
+        case .success(let token) where token.expiresAt.milliseconds(since: now) > Self.margin:
             (self.token, fetchedAt, failures, failure) = (token, now, 0, nil)
-        case .failure(let error):
-            let delay = Self.delays[min(failures, Self.delays.count - 1)]
-            failures += 1
-            let requested = (error.retryAfter?.components.seconds ?? 0) * 1_000
-            failure = (error.reason, now.adding(milliseconds: max(delay, requested)))
+        case .success: fail(Failure(reason: "An access token that ends at once is of no use."), at: now)
+        case .failure(let error): fail(error, at: now)
         }
+    }
+
+    private mutating func fail(_ error: Failure, at now: Timestamp) {
+        let delay = Self.delays[min(failures, Self.delays.count - 1)]
+        failures += 1
+        let requested = min(error.retryAfter?.components.seconds ?? 0, Self.maxDelay / 1_000) * 1_000
+        failure = (error.reason, now, now.adding(milliseconds: max(delay, requested)))
     }
 
     /// The service has refused a token. Returns whether another one is worth a request.
     mutating func reject(_ text: String, at now: Timestamp) -> Bool {
         // Somebody else has noticed it before.
         guard token?.text == text else { return true }
-        guard let fetchedAt, now.milliseconds(since: fetchedAt) >= Self.youth || now < fetchedAt else { return false }
+        guard let fetchedAt, now.milliseconds(since: fetchedAt) >= Self.minAge || now < fetchedAt else { return false }
         token = nil
         return true
     }

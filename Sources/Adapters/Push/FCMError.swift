@@ -48,10 +48,11 @@ struct FCMError: Sendable {
         reason = (code.map { "\(text) (\(String($0.prefix(40))))" } ?? text).replacing(token, with: "…")
     }
 
-    /// Whether Firebase has looked at the request, and only the token is wrong.
+    /// Whether Firebase has looked at the request, and only the token is wrong. Not where the token is of another project: with
+    /// the service account of a wrong one that is said of every device.
     var isOfUnknownDevice: Bool {
         switch code {
-        case "UNREGISTERED", "SENDER_ID_MISMATCH": true
+        case "UNREGISTERED": true
         case "INVALID_ARGUMENT": isOfToken
         default: false
         }
@@ -60,14 +61,16 @@ struct FCMError: Sendable {
     /// The access token was refused, not what devices or other services have to do with it.
     var isOfAccessToken: Bool { status == 401 && code != "THIRD_PARTY_AUTH_ERROR" }
 
-    /// What an operator has to see to is tried again, while there is use in it.
+    /// What an operator has to see to is tried again, while there is use in it; so is what is not of Firebase, but of a proxy
+    /// or of whoever else responds at that URL. Calls ring for less than the time that Firebase asks for before a retry.
     func outcome(isUrgent: Bool) -> PushOutcome {
         if isOfUnknownDevice { return .gone(reason) }
+        let retry = PushOutcome.retry(after: retryAfter ?? (isUrgent ? nil : Self.retryDelay), reason)
         switch status {
         case 429: return .retry(after: retryAfter ?? Self.quotaDelay, reason)
-        // A 404 without a code is of a wrong URL or project, or of a proxy: registrations must not go for that.
+        case _ where code == nil: return retry
         case 401 where !isOfAccessToken: return .rejected(reason)
-        case 401, 403, 404, 408, 500...: return .retry(after: retryAfter ?? (isUrgent ? nil : Self.retryDelay), reason)
+        case 401, 403, 404, 408, 500...: return retry
         default: return .rejected(reason)
         }
     }

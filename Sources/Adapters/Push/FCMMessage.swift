@@ -12,6 +12,7 @@ import Notifications
 struct FCMMessage: Sendable {
     /// Of the names and values of `data`.
     static let maxDataSize = 4_096
+    private static let collapsed: Set = ["ring", "ringEnded"]
 
     enum Invalid: Error, Hashable {
         case data
@@ -47,8 +48,10 @@ struct FCMMessage: Sendable {
                     // Each of them changes at once what the user sees or hears.
                     writer.member("priority", "HIGH")
                     writer.member("ttl", "\(max(0, secondsToLive))s")
-                    // A device has four keys at most, of which others would take the place. Calls are few and short.
-                    writer.member("collapse_key", data["call"])
+                    // A device has four keys at most, whose messages others would displace: only what ends soon has one.
+                    if let kind = data["kind"], Self.collapsed.contains(kind) {
+                        writer.member("collapse_key", data["call"])
+                    }
                 }
             }
         }

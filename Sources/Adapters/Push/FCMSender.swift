@@ -1,3 +1,4 @@
+internal import Foundation
 package import Model
 package import Notifications
 package import Providers
@@ -24,7 +25,8 @@ package struct FCMSender: PushSender {
         self.url = "\(url)/v1/projects/\(account.project)/messages:send"
         self.timeout = timeout
         connection = ProviderConnection(authorities: authorities)
-        tokens = GoogleAccessTokens(account, client: connection, timeout: timeout, now: now)
+        tokens = GoogleAccessTokens(
+            account, client: ProviderConnection(authorities: authorities), timeout: timeout, now: now)
     }
 
     package func send(_ message: PushMessage) async -> PushOutcome {
@@ -32,7 +34,7 @@ package struct FCMSender: PushSender {
         do throws(FCMMessage.Invalid) {
             let request = try FCMMessage(token: token, payload: message.payload, secondsToLive: message.secondsToLive)
             switch await post(request) {
-            case .response(let response) where (200..<300).contains(response.status): return .delivered
+            case .response(let response) where Self.isTaken(response): return .delivered
             case .response(let response): return FCMError(response, token: token).outcome(isUrgent: message.isUrgent)
             case .failed(let outcome): return outcome
             }
@@ -40,6 +42,13 @@ package struct FCMSender: PushSender {
             return .rejected(
                 error == .data ? "It is no flat JSON object." : "It has more than \(FCMMessage.maxDataSize) bytes.")
         }
+    }
+
+    /// Firebase names the message that it has taken: whoever else responds with 200 has not.
+    private static func isTaken(_ response: ProviderClient.Response) -> Bool {
+        struct Message: Decodable { var name: String }
+        guard (200..<300).contains(response.status) else { return false }
+        return (try? JSONDecoder().decode(Message.self, from: Data(response.body))) != nil
     }
 
     private enum Result {
@@ -81,8 +90,8 @@ extension FCMSender {
     /// The token of no device.
     private static let noToken = "switchboard-check"
 
-    /// Has FCM check a message to a device that does not exist: that it finds this wrong shows that credentials and
-    /// project are right.
+    /// Has FCM check a message to a device that does not exist: that it finds only this wrong shows that it takes the
+    /// credentials. Whether the project is that of the app shows with the first device alone.
     package func check() async -> PushServiceCheck {
         let payload = Array(#"{"kind":"test"}"#.utf8)
         guard let message = try? FCMMessage(token: Self.noToken, payload: payload, secondsToLive: 0, isDryRun: true)
@@ -92,7 +101,7 @@ extension FCMSender {
         switch await post(message) {
         case .response(let response):
             let error = FCMError(response, token: Self.noToken)
-            if (200..<300).contains(response.status) || error.isOfUnknownDevice { return PushServiceCheck(kind: .fcm) }
+            if error.isOfUnknownDevice { return PushServiceCheck(kind: .fcm) }
             return PushServiceCheck(kind: .fcm, problem: error.reason)
         case .failed(.retry(_, let reason)), .failed(.unreachable(let reason)):
             return PushServiceCheck(kind: .fcm, problem: reason)

@@ -51,12 +51,27 @@ final class GoogleAccessTokens: Sendable {
         case .wait(let fetches):
             // Not a child: others wait for it too, and it ends by its own deadline.
             if fetches { Task { await self.fetch() } }
+            guard let stream else { throw ProviderFailure.cancelled }
+            return try await Self.outcome(of: stream, deadline).get().text
+        }
+    }
+
+    private static func outcome(
+        of stream: AsyncStream<Outcome>, _ deadline: ContinuousClock.Instant
+    ) async throws(ProviderFailure) -> Outcome {
+        do throws(ProviderFailure) {
             return try await Deadline.race(deadline) { () async throws(ProviderFailure) in
-                guard let stream else { throw .cancelled }
                 for await outcome in stream { return outcome }
                 throw .cancelled
-            }.get().text
+            }
+        } catch {
+            guard error != .cancelled else { throw error }
+            return .failure(Self.failure(error))
         }
+    }
+
+    private static func failure(_ failure: ProviderFailure) -> AccessTokenState.Failure {
+        .init(reason: "No access token from Google. \(failure)")
     }
 
     /// The service has refused it. Returns whether another one is worth a request.
@@ -103,7 +118,7 @@ final class GoogleAccessTokens: Sendable {
             let seconds = Int64(min(max(body.expires_in, 0), Double(Self.maxSeconds)))
             return .success(.init(text: body.access_token, expiresAt: begin.adding(seconds: seconds)))
         } catch {
-            return .failure(.init(retryAfter: nil, reason: "No access token from Google. \(error)"))
+            return .failure(Self.failure(error))
         }
     }
 

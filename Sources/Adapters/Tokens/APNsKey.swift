@@ -3,11 +3,6 @@ internal import Foundation
 package import Model
 internal import Synchronization
 
-/// Why a file is no key for Apple's push service, as a clause.
-package struct APNsKeyError: Error, CustomStringConvertible {
-    package let description: String
-}
-
 /// The ES256 key of a team with which Apple's push service knows this server: the `.p8` file of Apple's developer site.
 ///
 /// Apple refuses a token that is older than an hour, and whoever makes new ones more often than every 20 minutes.
@@ -23,24 +18,28 @@ package final class APNsKey: Sendable {
     }
 
     private let key: P256.Signing.PrivateKey
+    /// For the operator, of how the file is kept.
+    package let warning: String?
     private let header: String
     private let team: String
     private let token = Mutex<Token?>(nil)
 
-    package convenience init(file path: String, id: String, team: String) throws(APNsKeyError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw APNsKeyError(description: "\(path) cannot be read: allow this process's user to read it")
-        }
-        let pem = String(decoding: data.prefix(Self.maxFileSize), as: UTF8.self)
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
-            throw APNsKeyError(
+    private static let keyFile = KeyFile.Description(
+        name: ".p8 key", exposure: "push to every device of the team's apps", loss: "")
+
+    /// - Throws: what is wrong with the file, as a clause.
+    package convenience init(file path: String, id: String, team: String) throws(KeyFileError) {
+        let (bytes, warning) = try KeyFile.contents(of: path, limit: Self.maxFileSize, Self.keyFile)
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: bytes, as: UTF8.self)) else {
+            throw KeyFileError(
                 description: "\(path) is no .p8 key: take the file that Apple's developer site makes under Keys")
         }
-        self.init(key, id: id, team: team)
+        self.init(key, id: id, team: team, warning: warning)
     }
 
-    init(_ key: P256.Signing.PrivateKey, id: String, team: String) {
+    init(_ key: P256.Signing.PrivateKey, id: String, team: String, warning: String? = nil) {
         self.key = key
+        self.warning = warning
         self.team = team
         var writer = JSONWriter(capacity: 64)
         writer.object { writer in

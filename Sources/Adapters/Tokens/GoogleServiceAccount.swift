@@ -3,11 +3,6 @@ internal import CryptoExtras
 internal import Foundation
 package import Model
 
-/// Why a file of Google is no credential, as a clause.
-package struct ServiceAccountError: Error, CustomStringConvertible {
-    package let description: String
-}
-
 /// A service account of Google: the JSON file that Firebase's console makes. Its RSA key signs assertions, for which the
 /// token endpoint gives access tokens (RFC 7523 section 2.1).
 package struct GoogleServiceAccount: Sendable {
@@ -18,6 +13,8 @@ package struct GoogleServiceAccount: Sendable {
     package let project: String
     package let email: String
     package let tokenURL: String
+    /// For the operator, of how the file is kept.
+    package let warning: String?
     private let keyID: String?
     private let key: _RSA.Signing.PrivateKey
 
@@ -30,16 +27,18 @@ package struct GoogleServiceAccount: Sendable {
         var token_uri: String?
     }
 
-    package init(file path: String) throws(ServiceAccountError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ServiceAccountError(description: "\(path) cannot be read: allow this process's user to read it")
-        }
-        try self.init(data.prefix(Self.maxFileSize), named: path)
+    private static let keyFile = KeyFile.Description(
+        name: "key of a service account", exposure: "push to every device of the app", loss: "")
+
+    /// - Throws: what is wrong with the file, as a clause.
+    package init(file path: String) throws(KeyFileError) {
+        let (bytes, warning) = try KeyFile.contents(of: path, limit: Self.maxFileSize, Self.keyFile)
+        try self.init(bytes, named: path, warning: warning)
     }
 
-    init(_ json: some Sequence<UInt8>, named name: String) throws(ServiceAccountError) {
-        func invalid(_ what: String) -> ServiceAccountError {
-            ServiceAccountError(
+    init(_ json: some Sequence<UInt8>, named name: String, warning: String? = nil) throws(KeyFileError) {
+        func invalid(_ what: String) -> KeyFileError {
+            KeyFileError(
                 description: "\(name) \(what): take the file that Firebase's console makes under Project settings, "
                     + "Service accounts, Generate new private key")
         }
@@ -62,6 +61,7 @@ package struct GoogleServiceAccount: Sendable {
         self.key = key
         tokenURL = url
         keyID = file.private_key_id
+        self.warning = warning
     }
 
     /// A signed request for an access token of a scope.

@@ -51,6 +51,25 @@ enum KeyFile {
     }
 }
 
+// Files that operators get from others.
+extension KeyFile {
+    /// Reads a regular file of at most so many bytes. The warning, if any, is for the operator.
+    /// - Throws: a clause with the path and what is wrong.
+    static func contents(
+        of path: String, limit: Int, _ description: Description
+    ) throws(KeyFileError) -> (bytes: Data, warning: String?) {
+        var status = stat()
+        guard stat(path, &status) == 0, let file = FileHandle(forReadingAtPath: path) else {
+            throw KeyFileError(description: "\(path) cannot be read: allow this process's user to read it")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw KeyFileError(description: "\(path) is no file") }
+        guard let bytes = try? file.read(upToCount: limit + 1), bytes.count <= limit else {
+            throw KeyFileError(description: "\(path) is no \(description.name): it has more than \(limit) bytes")
+        }
+        return (bytes, warning(of: path, description))
+    }
+}
+
 // Symmetric keys of 256 bits.
 extension KeyFile {
     private static let byteCount = 32

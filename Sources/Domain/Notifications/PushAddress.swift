@@ -9,6 +9,7 @@ package enum PushAddress: Hashable, Sendable {
     case fcm(String)
     case apns(APNsAddress)
 
+    package static let minTokenLength = 8
     package static let maxTokenLength = 4_096
 
     package var kind: PushKind {

@@ -10,8 +10,9 @@ package struct PushLanes: Sendable {
     package struct Limits: Sendable {
         package var all = 512
         package var user = 8
-        /// Of one host that responds.
+        /// Of one host that responds, and of a service that the operator has configured.
         package var host = 256
+        package var service = 128
         /// Of all hosts together of which nothing is known, and of one of them.
         package var unknown = 128
         package var unknownHost = 32
@@ -84,6 +85,7 @@ package struct PushLanes: Sendable {
         host.usedAt = now
         let (ofHost, ofAll) =
             switch host.kind {
+            case .responding where Self.isConfigured(name): (limits.service, limits.all)
             case .responding: (limits.host, limits.all)
             case .unknown: (limits.unknownHost, limits.unknown)
             case .silent: (limits.silentHost, limits.silent)
@@ -119,7 +121,7 @@ package struct PushLanes: Sendable {
         host.inFlight -= 1
         if hasResponded == true {
             (host.kind, host.misses, host.waiting) = (.responding, 0, 0)
-        } else if hasResponded == false {
+        } else if hasResponded == false, !Self.isConfigured(slot.host) {
             host.misses += 1
             if host.kind != .responding || host.misses >= limits.misses { host.kind = .silent }
         }
@@ -128,8 +130,12 @@ package struct PushLanes: Sendable {
     }
 
     private static func isService(_ name: String) -> Bool {
-        services.contains(name) || name.hasSuffix(windowsDomain) || name.hasPrefix(configured)
+        services.contains(name) || name.hasSuffix(windowsDomain) || isConfigured(name)
     }
+
+    /// One that does not respond for a while is no hostile client's: all that it fails to take at a time are requests of one
+    /// connection that was lost, and it is not kept from those that follow.
+    private static func isConfigured(_ name: String) -> Bool { name.hasPrefix(configured) }
 
     package static func host(of address: PushAddress) -> String {
         switch address {

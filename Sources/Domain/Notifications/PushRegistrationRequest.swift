@@ -49,11 +49,12 @@ package struct PushRegistrationRequest: Decodable, Sendable {
     private var registrationToken: String {
         get throws(Problem) {
             let isPrintable = token?.utf8.allSatisfy { (0x21...0x7e).contains($0) } ?? false
-            guard let token, isPrintable, (1...PushAddress.maxTokenLength).contains(token.utf8.count) else {
+            let lengths = PushAddress.minTokenLength...PushAddress.maxTokenLength
+            guard let token, isPrintable, lengths.contains(token.utf8.count) else {
                 throw .invalid(
                     "token",
-                    "Expected the registration token of the app: at most \(PushAddress.maxTokenLength) characters of ASCII, "
-                        + "without spaces.")
+                    "Expected the registration token of the app: \(lengths.lowerBound) to \(lengths.upperBound) characters of "
+                        + "ASCII, without spaces.")
             }
             return token
         }

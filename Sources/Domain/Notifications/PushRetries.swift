@@ -21,10 +21,11 @@ package enum PushRetries {
         at now: Timestamp
     ) -> Timestamp? {
         let delays = isRing ? ringDelays : delays.map { $0 * 1_000 }
-        let delay = delays[min(max(0, attempts - 1), delays.count - 1)]
-        let spreadDelay = Int64(Double(delay) * (1 + spread * (2 * min(max(random, 0), 1) - 1)))
-        let requested = min(max(retryAfter?.components.seconds ?? 0, 0), maxRetryAfter) * 1_000
-        let next = now.adding(milliseconds: max(spreadDelay, requested))
+        let random = min(max(random, 0), 1)
+        let delay = Double(delays[min(max(0, attempts - 1), delays.count - 1)]) * (1 + spread * (2 * random - 1))
+        let requested = Double(min(max(retryAfter?.components.seconds ?? 0, 0), maxRetryAfter) * 1_000)
+        // Not before the time that was asked for.
+        let next = now.adding(milliseconds: Int64(max(delay, requested * (1 + spread * random))))
         return next < end ? next : nil
     }
 }

@@ -10,6 +10,13 @@ struct CheckProblem: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
+    /// A reason, if there is one, as a part of a sentence: " (it responded 500)".
+    static func clause(_ reason: String?) -> String {
+        guard var reason else { return "" }
+        if reason.hasSuffix(".") { reason.removeLast() }
+        return " (\(reason.prefix(1).lowercased() + reason.dropFirst()))"
+    }
+
     /// Both in a row, for a line of text.
     var text: String { remedy.map { "\(detail). \($0)" } ?? "\(detail)." }
 }

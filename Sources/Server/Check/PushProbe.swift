@@ -27,16 +27,20 @@ struct PushProbe: Sendable {
         guard health.isEnabled || !checks.isEmpty else {
             return .notConfigured("push.web.enabled is false, push.fcm.credentials and push.apns.key are empty")
         }
-        for check in checks {
-            guard let problem = check.problem else { continue }
-            return .failed(Self.problem(check.kind, problem))
+        let problems = checks.compactMap { check in check.problem.map { Self.problem(check.kind, $0) } }
+        if !problems.isEmpty {
+            return .failed(
+                CheckProblem(
+                    problems.map(\.detail).joined(separator: "; "),
+                    remedy: problems.compactMap(\.remedy).joined(separator: " ")))
         }
         let services = (health.isEnabled ? ["browsers"] : []) + checks.map { $0.kind == .fcm ? "Android" : "iOS" }
         let names = services.joined(separator: ", ")
-        if health.waiting > 0, health.oldestSeconds > Self.limit, let reason = health.reason {
+        if health.waiting > 0, health.oldestSeconds > Self.limit {
             return .failed(
                 CheckProblem(
-                    "\(health.waiting) pushes wait, the oldest for \(Int(health.oldestSeconds)) seconds: \(reason)",
+                    "\(health.waiting) pushes wait, the oldest for \(Int(health.oldestSeconds)) seconds"
+                        + CheckProblem.clause(health.reason),
                     remedy: "Let this machine reach push services by HTTPS."))
         }
         guard health.registrations > 0 else { return .passed("\(names), of which none has registered yet") }
@@ -50,16 +54,17 @@ struct PushProbe: Sendable {
     private static func problem(_ kind: PushKind, _ reason: String) -> CheckProblem {
         guard kind == .fcm else {
             return CheckProblem(
-                "Apple's push service would take no pushes: \(reason)",
+                "Apple's push service would take no pushes\(CheckProblem.clause(reason))",
                 remedy:
-                    "Let this machine reach it by HTTPS, and compare push.apns.keyID, push.apns.team and push.apns.topic with "
-                    + "the key of push.apns.key at Apple's developer site.")
+                    "Let this machine reach it by HTTPS, set this machine's clock, and compare push.apns.keyID, push.apns.team "
+                    + "and push.apns.topic with the key of push.apns.key at Apple's developer site, which has to be for production."
+            )
         }
         return CheckProblem(
-            "Firebase Cloud Messaging would take no pushes: \(reason)",
+            "Firebase Cloud Messaging would take no pushes\(CheckProblem.clause(reason))",
             remedy:
-                "Let this machine reach FCM and Google's token endpoint by HTTPS, enable the Firebase Cloud Messaging API "
-                + "(V1) of the project, and give the service account of push.fcm.credentials the role Firebase Cloud Messaging "
-                + "API Admin.")
+                "Let this machine reach FCM and Google's token endpoint by HTTPS, set this machine's clock, enable the Firebase "
+                + "Cloud Messaging API (V1) of the project, and give the service account of push.fcm.credentials, whose key has to "
+                + "exist still, the role Firebase Cloud Messaging API Admin.")
     }
 }

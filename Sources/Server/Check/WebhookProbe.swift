@@ -23,12 +23,12 @@ struct WebhookProbe: Sendable {
         guard !webhooks.isEmpty else { return .notConfigured("there are no webhooks") }
         let failing = webhooks.filter { !$0.isDisabled && $0.reason != nil }
         let disabled = webhooks.filter(\.isDisabled).map { webhook in
-            "The webhook \(webhook.name) (\(webhook.id)) is disabled\(Self.clause(webhook.reason)): "
+            "The webhook \(webhook.name) (\(webhook.id)) is disabled\(CheckProblem.clause(webhook.reason)): "
                 + "`switchboard webhook enable` it, or remove it."
         }
         guard failing.isEmpty else {
             let details = failing.map { webhook in
-                "the last deliveries to \(webhook.name) (\(webhook.id)) failed\(Self.clause(webhook.reason)), "
+                "the last deliveries to \(webhook.name) (\(webhook.id)) failed\(CheckProblem.clause(webhook.reason)), "
                     + "\(webhook.waiting) wait"
             }
             return .failed(
@@ -38,12 +38,5 @@ struct WebhookProbe: Sendable {
                         .joined(separator: " ")))
         }
         return .passed(webhooks.count == 1 ? "1 webhook" : "\(webhooks.count) webhooks", warnings: disabled)
-    }
-
-    /// A reason is a sentence; here it is part of one.
-    private static func clause(_ reason: String?) -> String {
-        guard var reason else { return "" }
-        if reason.hasSuffix(".") { reason.removeLast() }
-        return " (\(reason.prefix(1).lowercased() + reason.dropFirst()))"
     }
 }

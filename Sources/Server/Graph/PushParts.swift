@@ -50,8 +50,8 @@ struct PushParts: Sendable {
                 throw error as? ProviderFailure ?? .unreachable("its name could not be resolved")
             }
         }
-        let fcm = try Self.fcm(configuration)
-        let apns = try Self.apns(configuration)
+        let fcm = try Self.fcm(configuration, logger)
+        let apns = try Self.apns(configuration, logger)
         sender = PushSenders(
             web: WebPushSender(vapid, rules: rules, clients: clients, now: Timestamp.systemClock), fcm: fcm,
             apns: apns)
@@ -65,7 +65,7 @@ struct PushParts: Sendable {
     }
 
     /// Nil if it is not configured.
-    private static func fcm(_ configuration: ServerConfiguration) throws -> FCMSender? {
+    private static func fcm(_ configuration: ServerConfiguration, _ logger: Logger) throws -> FCMSender? {
         let file = configuration[\.push.fcm.credentials]
         guard !file.isEmpty else { return nil }
         let account: GoogleServiceAccount
@@ -74,13 +74,14 @@ struct PushParts: Sendable {
         } catch {
             throw ConfigurationError("push.fcm.credentials: \(error).")
         }
+        if let warning = account.warning { logger.warning("\(warning)") }
         return FCMSender(
             account, url: try url(configuration, \.push.fcm.url), authorities: try authorities(configuration),
             now: Timestamp.systemClock)
     }
 
     /// Nil if it is not configured.
-    private static func apns(_ configuration: ServerConfiguration) throws -> APNsSender? {
+    private static func apns(_ configuration: ServerConfiguration, _ logger: Logger) throws -> APNsSender? {
         let file = configuration[\.push.apns.key]
         guard !file.isEmpty else { return nil }
         for setting in [\SettingsTable.push.apns.keyID, \.push.apns.team] {
@@ -99,6 +100,7 @@ struct PushParts: Sendable {
         } catch {
             throw ConfigurationError("push.apns.key: \(error).")
         }
+        if let warning = key.warning { logger.warning("\(warning)") }
         var addresses = APNsSender.Addresses()
         addresses.production = try url(configuration, \.push.apns.url)
         addresses.sandbox = try url(configuration, \.push.apns.sandboxURL)
@@ -119,8 +121,8 @@ struct PushParts: Sendable {
 
     private static func authorities(_ configuration: ServerConfiguration) throws -> String? {
         let file = configuration[\.push.authorities]
-        guard file.isEmpty || FileManager.default.isReadableFile(atPath: file) else {
-            throw ConfigurationError("push.authorities: \(file) cannot be read.")
+        guard file.isEmpty || ProviderClient.hasAuthorities(file) else {
+            throw ConfigurationError("push.authorities: \(file) cannot be read, or has no certificates in PEM.")
         }
         return file.isEmpty ? nil : file
     }

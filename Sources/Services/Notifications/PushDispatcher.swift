@@ -93,8 +93,8 @@ package final class PushDispatcher: Service {
         var alarms: [Timestamp] = []
         /// What devices were last told of conversations.
         var notified = RecentMap<NotifiedKey, Notified>(capacity: 50_000)
-        /// Why the last attempt failed; nil if it did not.
-        var failure: String?
+        /// Why the last attempt of a kind failed; none if it did not.
+        var failures: [PushKind: String] = [:]
 
         func nextAlarm(at now: Timestamp) -> Timestamp? {
             guard let deadline = queue.deadline(at: now) else { return nil }
@@ -132,7 +132,9 @@ package final class PushDispatcher: Service {
         health.registrations = waiting.registrations
         health.waiting = waiting.count
         health.oldestSeconds = waiting.oldest.map { max(0, Double(clock().milliseconds(since: $0)) / 1_000) } ?? 0
-        health.reason = state.withLock { $0.failure }
+        let failures = state.withLock { $0.failures }
+        health.reason =
+            failures.isEmpty ? nil : failures.map { "\($0.key): \($0.value)" }.sorted().joined(separator: " ")
     }
 
     private func wake() { wakes.continuation.yield() }
@@ -420,7 +422,7 @@ extension PushDispatcher {
         case .success(let composed):
             switch composed.outcome {
             case .nothing:
-                metrics.count(.unneeded)
+                metrics.count(.unneeded, record.registration.kind)
                 finish(admitted, .done(next: clock()))
             case .rings: finish(admitted, .rings)
             case .tell(let notification): await tell(notification, admitted, composed.endpoints)
@@ -436,7 +438,7 @@ extension PushDispatcher {
                 return finish(admitted, .released(at: until))
             }
             if isThere(record, endpoints, at: now) || isNotified(notification, record) {
-                metrics.count(.unneeded)
+                metrics.count(.unneeded, record.registration.kind)
                 return finish(admitted, .done(next: now), number: notification.number)
             }
         }
@@ -472,18 +474,19 @@ extension PushDispatcher {
         let record = admitted.record
         let outcome = await sender.send(message(notification, for: record, to: admitted.address, at: clock()))
         let now = clock()
-        report(outcome)
+        let kind = record.registration.kind
+        report(outcome, of: kind)
         switch outcome {
         case .delivered:
-            metrics.delivered(after: now.milliseconds(since: record.changedAt))
+            metrics.delivered(kind, after: now.milliseconds(since: record.changedAt))
             let next = notified(notification, record, at: now)
             let result: PushSettlement.Result = notification.isRing ? .rings : .done(next: next)
             finish(admitted, result, number: notification.number, hasResponded: true)
         case .gone:
-            metrics.count(.gone)
+            metrics.count(.gone, kind)
             finish(admitted, .gone, hasResponded: true)
         case .rejected:
-            metrics.count(.rejected)
+            metrics.count(.rejected, kind)
             finish(admitted, .done(next: now), hasResponded: true)
         case .retry(let retryAfter, _):
             finish(admitted, retry(notification, record, after: retryAfter, at: now), hasResponded: true)
@@ -504,7 +507,7 @@ extension PushDispatcher {
         let next = PushRetries.next(
             after: record.attempt + 1, isRing: isRing, until: end, retryAfter: retryAfter,
             random: random(), at: now)
-        metrics.count(next == nil ? .dropped : .retried)
+        metrics.count(next == nil ? .dropped : .retried, record.registration.kind)
         return next.map { .retry(at: $0) } ?? .done(next: now)
     }
 
@@ -547,14 +550,15 @@ extension PushDispatcher {
     }
 
     /// Logs that pushes begin to fail or work again, without anything of the device.
-    private func report(_ outcome: PushOutcome) {
+    private func report(_ outcome: PushOutcome, of kind: PushKind) {
         switch outcome {
         case .delivered:
-            let failure = state.withLock { exchange(&$0.failure, with: nil) }
-            if failure != nil { logger.notice("pushes work again") }
+            let failure = state.withLock { exchange(&$0.failures[kind], with: nil) }
+            if failure != nil { logger.notice("pushes work again", metadata: ["kind": "\(kind)"]) }
         case .rejected(let reason), .retry(_, let reason), .unreachable(let reason):
-            let before = state.withLock { exchange(&$0.failure, with: reason) }
-            if before == nil { logger.warning("a push fails", metadata: ["reason": "\(reason)"]) }
+            let before = state.withLock { exchange(&$0.failures[kind], with: reason) }
+            guard before == nil else { return }
+            logger.warning("a push fails", metadata: ["kind": "\(kind)", "reason": "\(reason)"])
         case .gone, .cancelled: break
         }
     }

@@ -35,7 +35,7 @@ MAX_DATA = 4_096
 MAX_SECONDS = 28 * 86_400
 TOKEN_SECONDS = 3_599
 # Words that FCM keeps for itself.
-RESERVED = re.compile(r"from|message_type|collapse_key|(google|gcm\.notification)\..*")
+RESERVED = re.compile(r"from|message_type|collapse_key|notification|(google|gcm).*")
 
 
 def decode(text: str) -> bytes:

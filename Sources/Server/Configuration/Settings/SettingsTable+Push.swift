@@ -22,7 +22,7 @@ extension SettingsTable {
             ).file
             let url = Setting(
                 "push.fcm.url", default: "https://fcm.googleapis.com",
-                "Where Firebase Cloud Messaging is, or a proxy before it: an https:// URL.")
+                "Where Firebase Cloud Messaging is, or a proxy before it that speaks HTTP/2: an https:// URL.")
         }
 
         /// iOS.
