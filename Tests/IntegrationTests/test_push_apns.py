@@ -74,7 +74,7 @@ def test_a_message_reaches_a_phone_that_sleeps(server, apns):
         },
         "kind": "message", "user": ben.id, "conversation": here, "number": number,
     }  # fmt: skip
-    assert push.headers["apns-collapse-id"] == f"{here}.{number}"
+    assert push.is_sandbox
     assert ben.request("PATCH", "/v1/me", {"notifications": "full"}).status_code == 200
     sent(ann, here, "\U0001f469\u200d\U0001f680" * 500)
     body = apns.wait(2, phone)[1].aps["alert"]["body"]
@@ -87,13 +87,13 @@ def test_a_call_rings_by_pushkit_alone_and_a_missed_one_is_a_notification(server
     phone, voip = register(ben, apns), register(ben, apns, "apnsVoIP")
     made = call(ann, [ben])
     [ring] = apns.wait(1, voip)
-    assert (ring.payload["kind"], ring.payload["call"], ring.aps) == ("ring", made, {})
+    assert (ring.payload["kind"], ring.payload["call"], ring.aps, ring.is_sandbox) == ("ring", made, {}, False)
     assert 0 <= int(ring.headers["apns-expiration"]) - time.time() + 2 <= 122
     time.sleep(SILENCE)
     assert not phone.pushes
     assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
     [missed] = apns.wait(1, phone)
-    assert (missed.payload["kind"], missed.headers["apns-collapse-id"]) == ("missedCall", made)
+    assert (missed.payload["kind"], missed.payload["call"]) == ("missedCall", made)
     time.sleep(SILENCE)
     assert len(voip.pushes) == 1
 
@@ -106,7 +106,7 @@ def test_without_pushkit_a_call_is_a_notification_that_is_replaced(server, apns)
     assert ring.aps["interruption-level"] == "time-sensitive"
     assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
     missed = apns.wait(2, phone)[1]
-    assert {ring.headers["apns-collapse-id"], missed.headers["apns-collapse-id"]} == {made}
+    assert ring.headers["apns-collapse-id"] == missed.headers["apns-collapse-id"]
 
 
 def test_one_connection_and_one_token_serve_all(server, apns):
@@ -133,17 +133,21 @@ def test_one_connection_and_one_token_serve_all(server, apns):
 def test_a_phone_that_is_gone_is_forgotten(server, apns, response):
     ann, ben, here = pair(server)
     phone = register(ben, apns)
+    sent(ann, here, "so that the environment is known to be the right one")
+    apns.wait(1, phone)
     phone.response = response
     sent(ann, here, "hello?")
     wait_until(lambda: not registrations(ben), "the registration goes")
-    assert len(phone.pushes) == 1
+    assert len(phone.pushes) == 2
 
 
 def test_what_fails_is_tried_again(server, apns):
     soon = {"retry-after": "1"}
-    failed = [Response(one.status, one.body, soon) for one in (TOO_MANY, EXPIRED_PROVIDER, INVALID_PROVIDER)]
+    refusals = (TOO_MANY, EXPIRED_PROVIDER, INVALID_PROVIDER, OTHER_TOPIC)
+    failed = [Response(one.status, one.body, soon) for one in refusals]
     phones = []
-    for response in (*failed, Response(404, b"", soon), Response(410, b"", soon), INTERNAL, UNAVAILABLE, LOST, GO_AWAY):
+    pages = [Response(status, b"<html></html>", soon) for status in (200, 302, 400, 401, 404, 407, 410)]
+    for response in (*failed, *pages, INTERNAL, UNAVAILABLE, LOST, GO_AWAY):
         ann, ben, here = pair(server)
         phones.append((ben, register(ben, apns)))
         phones[-1][1].script = [response]
@@ -152,14 +156,40 @@ def test_what_fails_is_tried_again(server, apns):
         wait_until(lambda phone=phone: phone.delivered, "the push arrives")
         assert len(phone.pushes) == 2
         assert registrations(user) == {"apns"}
-    # A wrong topic is the operator's mistake: devices stay.
-    ann, ben, here = pair(server)
-    phone = register(ben, apns)
-    phone.script = [OTHER_TOPIC]
-    sent(ann, here, "lost")
-    apns.wait(1, phone)
-    time.sleep(SILENCE)
-    assert registrations(ben) == {"apns"} and len(phone.pushes) == 1
+
+
+@pytest.mark.parametrize("response", [UNREGISTERED, OTHER_TOPIC], ids=["unregistered", "topic"])
+def test_where_pushkit_does_not_ring_the_notification_does(server, apns, response):
+    ann, ben = server.users(2)
+    phone, voip = register(ben, apns), register(ben, apns, "apnsVoIP")
+    voip.response = response
+    made = call(ann, [ben])
+    [ring] = apns.wait(1, phone)
+    assert (ring.payload["kind"], ring.payload["call"]) == ("ring", made)
+    assert voip.pushes
+
+
+def test_a_ring_is_tried_again_while_it_rings(server, apns):
+    ann, ben = server.users(2)
+    voip = register(ben, apns, "apnsVoIP")
+    voip.script = [EXPIRED_PROVIDER, UNAVAILABLE, LOST]
+    call(ann, [ben])
+    wait_until(lambda: voip.delivered, "the ring arrives")
+    assert len(voip.pushes) == 4
+
+
+def test_two_accounts_on_one_phone_replace_nothing_of_each_other(server, apns):
+    ann, ben, cleo = server.users(3)
+    phone = register(ben, apns, shared=True)
+    assert cleo.request("PUT", PATH, phone.registration(shared=True)).status_code == 200
+    for user in (ben, cleo):
+        made = call(ann, [user])
+        wait_until(lambda made=made: any(push.payload["call"] == made for push in phone.pushes), "the ring")
+        assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    pushes = apns.wait(4, phone)
+    by_user = {user.id: {push.headers["apns-collapse-id"] for push in pushes if push.payload["user"] == user.id}
+               for user in (ben, cleo)}  # fmt: skip
+    assert [len(ids) for ids in by_user.values()] == [1, 1] and by_user[ben.id].isdisjoint(by_user[cleo.id])
 
 
 def test_tokens_are_checked(server, apns):
@@ -169,6 +199,11 @@ def test_tokens_are_checked(server, apns):
         refused(user.request("PUT", PATH, body), 400, "invalid_request", "token")
     body = {"kind": "apns", "token": "00", "environment": "space"}
     assert user.request("PUT", PATH, body).status_code == 400
+    for body, field in [
+        ({"kind": "apns", "token": "00", "endpoint": "https://push.example"}, "endpoint"),
+        ({"kind": "apns", "token": "00", "keys": {"p256dh": "A", "auth": "A"}}, "keys"),
+    ]:
+        refused(user.request("PUT", PATH, body), 400, "invalid_request", field)
     assert not registrations(user)
     for kind in ("apns", "apnsVoIP"):
         assert user.request("PUT", PATH, {"kind": kind, "token": "00AB"}).status_code == 200
@@ -199,6 +234,7 @@ def test_wrong_settings_stop_the_start(make_server, tmp_path):
             ({"key": "/nowhere.p8"}, "push.apns.key"), ({"key": apns.authorities}, "push.apns.key"),
             ({"keyID": "short"}, "push.apns.keyID"), ({"team": ""}, "push.apns.team"),
             ({"topic": "org.example.app.voip"}, "push.apns.topic"), ({"url": "http://127.0.0.1"}, "push.apns.url"),
+            ({"url": "https://api.sandbox.push.apple.com"}, "push.apns.sandboxURL"), ({"key": ""}, "push.apns.key"),
         ]:  # fmt: skip
             server = make_server(merged(apns.settings, {"push": {"apns": changes}}), started=False)
             server.config.write_text(yaml.safe_dump(server.settings))

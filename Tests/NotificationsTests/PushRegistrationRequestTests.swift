@@ -101,6 +101,19 @@ import Webhooks
             #expect(field(of: try android(token)) == "token")
         }
     }
+
+    @Test func whatAnotherKindHasIsAMistake() throws {
+        func field(_ json: String) throws -> String? {
+            self.field(of: try JSONDecoder().decode(PushRegistrationRequest.self, from: Data(json.utf8)))
+        }
+        #expect(try field(#"{"kind":"fcm","token":"abcdefgh","environment":"sandbox"}"#) == "environment")
+        #expect(try field(#"{"kind":"apns","token":"00ff","endpoint":"https://push.example/"}"#) == "endpoint")
+        #expect(try field(#"{"kind":"apnsVoIP","token":"00ff","keys":{"p256dh":"A","auth":"A"}}"#) == "keys")
+        #expect(try field(#"{"kind":"web","token":"00ff"}"#) == "token")
+        for environment in ["sandbox", "production"] {
+            #expect(try field(#"{"kind":"apns","token":"00ff","environment":"\#(environment)"}"#) == nil)
+        }
+    }
 }
 
 @Suite struct PushAddressTests {

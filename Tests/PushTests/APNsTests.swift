@@ -28,18 +28,33 @@ import Testing
             let object = try #require(try JSONSerialization.jsonObject(with: Data(payload.body)) as? [String: Any])
             let aps = try #require(object["aps"] as? [String: Any])
             #expect(aps.isEmpty == isVoIP)
-            #expect(object["call"] as? String == call.text && payload.collapseID == call.text)
+            #expect(object["call"] as? String == call.text)
+            #expect(try #require(payload.collapseID).utf8.count <= 64)
         }
-    }
-
-    @Test("each message is a notification of its own, which a repeat replaces") func messages() throws {
         let conversation = ConversationID.make(at: Timestamp(milliseconds: 1_800_000_000_000))
-        let payload = try APNsPayload(notification(.message(conversation, number: .max)), isVoIP: false)
-        #expect(payload.collapseID == "\(conversation.text).\(Int64.max)")
-        #expect(try #require(payload.collapseID).utf8.count <= 64)
+        let message = Notifications.Notification(
+            user: user, content: .message(conversation, number: .max),
+            title: String(repeating: character, count: 10_000),
+            body: String(repeating: character, count: 10_000),
+            photo: "/v1/photos/" + String(repeating: "a", count: 245), badge: .max)
+        #expect(throws: Never.self) { try APNsPayload(Array(message.json.utf8), isVoIP: false) }
     }
 
-    @Test("what is none is refused") func refused() {
+    @Test("a repeat replaces, and nothing of another message, call or account") func collapsing() throws {
+        let conversation = ConversationID.make(at: Timestamp(milliseconds: 1_800_000_000_000))
+        func id(_ content: Notifications.Notification.Content, of user: UserID) throws -> String {
+            let notification = Notifications.Notification(user: user, content: content, title: "Ana", body: "")
+            return try #require(try APNsPayload(Array(notification.json.utf8), isVoIP: false).collapseID)
+        }
+        let other = UserID.make(at: Timestamp(milliseconds: 1_800_000_000_001))
+        let ring = try id(.ring(call, isVideo: true, until: Timestamp(milliseconds: 0)), of: user)
+        #expect(try id(.missedCall(call), of: user) == ring && id(.missedCall(call), of: other) != ring)
+        let message = try id(.message(conversation, number: 7), of: user)
+        #expect(try id(.message(conversation, number: 7), of: user) == message)
+        #expect(try id(.message(conversation, number: 8), of: user) != message)
+    }
+
+    @Test("what is no notification, or too large, is refused") func refused() {
         for text in ["", "[]", "{", "{}", #"{"title":"a"}"#, #"{"kind":{}}"#] {
             #expect(throws: APNsPayload.Invalid.data) { try APNsPayload(Array(text.utf8), isVoIP: false) }
         }
@@ -49,17 +64,17 @@ import Testing
     }
 
     @Test func everyDocumentedError() {
-        func outcome(_ status: Int, _ code: String, after: Duration? = nil) -> PushOutcome {
+        func outcome(_ status: Int, _ code: String, after: Duration? = nil, isUrgent: Bool = false) -> PushOutcome {
             let body = Array(#"{"reason":"\#(code)"}"#.utf8)
-            return APNsError(ProviderClient.Response(status: status, body: body, retryAfter: after)).outcome
+            return APNsError(ProviderClient.Response(status: status, body: body, retryAfter: after))
+                .outcome(isUrgent: isUrgent, isProven: true)
         }
         for (status, code) in [(410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken")] {
             #expect(outcome(status, code) == .gone("Its response was \(status), \(code)."))
         }
         for (status, code) in [
             (400, "BadCollapseId"), (400, "BadExpirationDate"), (400, "BadMessageId"), (400, "BadPriority"),
-            (400, "BadTopic"), (400, "DeviceTokenNotForTopic"), (400, "DuplicateHeaders"), (400, "InvalidPushType"),
-            (400, "MissingDeviceToken"), (400, "MissingTopic"), (400, "PayloadEmpty"), (400, "TopicDisallowed"),
+            (400, "DuplicateHeaders"), (400, "InvalidPushType"), (400, "MissingDeviceToken"), (400, "PayloadEmpty"),
             (413, "PayloadTooLarge"),
         ] {
             #expect(outcome(status, code) == .rejected("Its response was \(status), \(code)."))
@@ -67,10 +82,19 @@ import Testing
         for (status, code) in [
             (403, "BadCertificate"), (403, "ExpiredProviderToken"), (403, "InvalidProviderToken"), (403, "Forbidden"),
             (403, "MissingProviderToken"), (404, "BadPath"), (405, "MethodNotAllowed"), (410, "words of a proxy"),
-            (429, "TooManyRequests"), (429, "TooManyProviderTokenUpdates"),
+            (429, "TooManyRequests"), (429, "TooManyProviderTokenUpdates"), (400, "BadTopic"), (400, "MissingTopic"),
+            (400, "TopicDisallowed"), (400, "DeviceTokenNotForTopic"), (200, "words of a proxy"),
+            (302, "words of a proxy"), (400, "words of a proxy"), (401, "words of a proxy"), (407, "words of a proxy"),
+            (413, "words of a proxy"),
         ] {
             guard case .retry(.seconds(60), _) = outcome(status, code) else {
                 Issue.record("\(status) \(code)")
+                continue
+            }
+            // While it rings.
+            guard case .retry(let delay, _) = outcome(status, code, isUrgent: true), delay ?? .zero <= .seconds(5)
+            else {
+                Issue.record("\(status) \(code) of a ring")
                 continue
             }
         }
@@ -80,6 +104,6 @@ import Testing
                 outcome(status, code, after: .seconds(7))
                     == .retry(after: .seconds(7), "Its response was \(status), \(code)."))
         }
-        #expect(outcome(400, "a token: 00ff") == .rejected("Its response was 400."))
+        #expect(outcome(400, "a token: 00ff") == .retry(after: .seconds(60), "Its response was 400."))
     }
 }

@@ -1,12 +1,8 @@
 import CryptoExtras
 import Foundation
 import HTTPTestSupport
-import Model
-import NIOSSL
 import Notifications
 import Push
-import Synchronization
-import TestSupport
 import Testing
 import Tokens
 
@@ -16,13 +12,7 @@ struct FCMHarness: Sendable {
 
     let sender: FCMSender
     let server: ScriptedServer
-    let clock: Clock
-
-    final class Clock: Sendable {
-        private let time = Mutex(Timestamp(milliseconds: 1_800_000_000_000))
-        var now: Timestamp { time.withLock { $0 } }
-        func advance(seconds: Int64) { time.withLock { $0 = $0.adding(seconds: seconds) } }
-    }
+    let clock: TestClock
 
     var tokenRequests: [ScriptedServer.Request] { server.requests.filter { $0.path == "/token" } }
     var messages: [ScriptedServer.Request] { server.requests.filter { $0.path != "/token" } }
@@ -41,17 +31,10 @@ struct FCMHarness: Sendable {
         timeout: Duration = .seconds(60), _ script: @escaping ScriptedServer.Script,
         _ body: (FCMHarness) async throws -> Void
     ) async throws {
-        let files = try TestCertificate.make()
-        let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-        let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
-        let encryption = try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
-        try await ScriptedServer.run(encryption: encryption, script) { address, server in
-            let clock = Clock()
+        try await PushServiceServer.run(script) { address, authorities, server in
+            let clock = TestClock()
             let sender = FCMSender(
-                try account(tokenURL: address + "/token"), url: address, authorities: files.certificate,
-                timeout: timeout
+                try account(tokenURL: address + "/token"), url: address, authorities: authorities, timeout: timeout
             ) { clock.now }
             try await body(FCMHarness(sender: sender, server: server, clock: clock))
         }

@@ -14,7 +14,7 @@ import Testing
         return health
     }
 
-    @Test func whatIsToldIsNamed() {
+    @Test func servicesThatWorkAreNamed() {
         #expect(probe.evaluate(health([], isEnabled: false)).status == .notConfigured)
         #expect(probe.evaluate(health([])) == .passed("browsers, 1 device"))
         let both = [PushServiceCheck(kind: .fcm), PushServiceCheck(kind: .apns)]

@@ -47,6 +47,42 @@ extension PushDispatcherTests {
         }
     }
 
+    @Test func aRingByPushKitHasNoNotificationBesideIt() async throws {
+        let sender = ScriptedPushSender()
+        try await registerPhone(of: ben)
+        try await running(dispatcher(sender, kinds: [.apns, .apnsVoIP])) {
+            let (id, caller) = try await call()
+            try await eventually { sender.messages.count == 1 }
+            #expect(try sender.payloads(at: "00bb").map(\.kind) == ["ring"])
+            time.advance(seconds: 2)
+            // The end, and with it all that waited, is over.
+            let (calls, here) = (calls, Principal(user: ben, endpoint: .make(at: time.now)))
+            _ = try await store.write { try calls.accept(id, by: here, at: $0.now, in: $0) }
+            try await eventually { try await isIdle() }
+            #expect(sender.messages.count == 1, "no push of PushKit but rings, and no end of what did not ring")
+            _ = try await store.write { try calls.hangUp(id, .cancel, by: caller, at: $0.now, in: $0) }
+            try await eventually { try await isIdle() }
+            #expect(sender.messages.count == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            PushOutcome.gone("Unregistered"), .rejected("BadPriority"), .retry(after: .seconds(1), "403"),
+            .unreachable("down"),
+        ]) func whereNoPushOfPushKitArrivesTheNotificationRings(outcome: PushOutcome) async throws
+    {
+        let sender = ScriptedPushSender { $0.endpoint == "00bb" ? outcome : .delivered }
+        try await registerPhone(of: ben)
+        try await running(dispatcher(sender, kinds: [.apns, .apnsVoIP])) {
+            let (id, caller) = try await call()
+            try await eventually { try sender.payloads(at: "00aa").map(\.kind) == ["ring"] }
+            let calls = calls
+            _ = try await store.write { try calls.hangUp(id, .cancel, by: caller, at: $0.now, in: $0) }
+            try await eventually { try sender.payloads(at: "00aa").map(\.kind) == ["ring", "missedCall"] }
+        }
+    }
+
     @Test(arguments: [true, false]) func otherDevicesStopRinging(isAnswered: Bool) async throws {
         let sender = ScriptedPushSender()
         try await register(ben, at: Self.ben)

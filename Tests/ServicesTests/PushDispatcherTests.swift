@@ -96,6 +96,23 @@ import Webhooks
         }.value
     }
 
+    /// An iPhone: its notifications and its calls.
+    func registerPhone(of user: UserID) async throws {
+        let key = key
+        _ = try await store.write { store in
+            let device = DeviceID.make(at: store.now)
+            for (isVoIP, token) in [(false, "00aa"), (true, "00bb")] {
+                let address = PushAddress.apns(APNsAddress(token: token, environment: .production, isVoIP: isVoIP))
+                _ = try store.save(
+                    PushRegistration(
+                        user: user, device: device, kind: address.kind,
+                        sealed: try key.seal(address.bytes, for: user, on: device, address.kind.rawValue),
+                        digest: key.digest(address.identity), endpoint: nil, createdAt: store.now, updatedAt: store.now)
+                )
+            }
+        }
+    }
+
     /// A group of all.
     func group(_ name: String? = nil) async throws -> ConversationID {
         let (commands, users) = (commands, users)

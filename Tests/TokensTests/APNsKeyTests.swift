@@ -32,6 +32,13 @@ import Testing
         #expect(try apns.authorization(at: at(10)) != second, "the clock was set back")
     }
 
+    @Test func whoBeganEarlierTakesTheNewerToken() throws {
+        let apns = APNsKey(key, id: "ABC123DEFG", team: "DEF123GHIJ")
+        let first = try apns.authorization(at: start.adding(seconds: 10))
+        #expect(try apns.authorization(at: start) == first)
+        #expect(!apns.reject(first, at: start))
+    }
+
     @Test func aRefusedTokenIsReplacedAfterTwentyMinutesOnly() throws {
         let apns = APNsKey(key, id: "ABC123DEFG", team: "DEF123GHIJ")
         let first = try apns.authorization(at: start)

@@ -2,11 +2,15 @@ internal import Foundation
 import Notifications
 import Providers
 
-/// An error response of Apple's push service: `{"reason": "BadDeviceToken"}`, with 410 also `timestamp`.
+/// An error response of Apple's push service: `{"reason": "BadDeviceToken"}`.
 struct APNsError: Sendable {
     private static let delay = Duration.seconds(60)
-    private static let ofDevice: Set = ["Unregistered", "ExpiredToken", "BadDeviceToken"]
-    private static let ofToken: Set = ["ExpiredProviderToken", "InvalidProviderToken"]
+    /// Of calls, which ring for less.
+    private static let urgentDelay = Duration.seconds(5)
+    private static let deviceCodes: Set = ["Unregistered", "ExpiredToken", "BadDeviceToken"]
+    private static let providerTokenCodes: Set = ["ExpiredProviderToken", "InvalidProviderToken"]
+    /// Of the topic or of the app's tokens: the operator's or the app's mistake.
+    private static let topicCodes: Set = ["BadTopic", "MissingTopic", "TopicDisallowed", "DeviceTokenNotForTopic"]
 
     /// Nil if the response is not Apple's.
     let code: String?
@@ -25,19 +29,27 @@ struct APNsError: Sendable {
     }
 
     /// Whether Apple has looked at the request, and only the device is not known.
-    var isOfUnknownDevice: Bool { (status == 400 || status == 410) && code.map(Self.ofDevice.contains) ?? false }
+    var isOfUnknownDevice: Bool { (status == 400 || status == 410) && code.map(Self.deviceCodes.contains) ?? false }
+
+    /// Whether the device may be one of the other environment, all of whose tokens Apple calls bad.
+    var mayBeOfEnvironment: Bool { code == "BadDeviceToken" }
 
     /// The token with which this server authenticates itself was refused.
-    var isOfProviderToken: Bool { status == 403 && code.map(Self.ofToken.contains) ?? false }
+    var isOfProviderToken: Bool { status == 403 && code.map(Self.providerTokenCodes.contains) ?? false }
 
-    /// What an operator has to see to is tried again, while there is use in it.
-    var outcome: PushOutcome {
-        if isOfUnknownDevice { return .gone(reason) }
-        switch status {
-        case 429: return .retry(after: retryAfter ?? Self.delay, reason)
-        case 403, 404, 405, 410: return .retry(after: retryAfter ?? Self.delay, reason)
-        case 408, 500...: return .retry(after: retryAfter, reason)
-        default: return .rejected(reason)
+    /// Only a notification that is wrong in itself is dropped. Where it is the operator who has to see to it, or who responds is
+    /// not Apple, it is tried again.
+    ///
+    /// - Parameter isProven: whether this environment has taken notifications: before that, it may be the wrong one.
+    func outcome(isUrgent: Bool, isProven: Bool) -> PushOutcome {
+        let retry = PushOutcome.retry(after: retryAfter ?? (isUrgent ? nil : Self.delay), reason)
+        if isOfUnknownDevice { return isProven || !mayBeOfEnvironment ? .gone(reason) : retry }
+        switch (status, code) {
+        case (429, _): return .retry(after: retryAfter ?? (isUrgent ? Self.urgentDelay : Self.delay), reason)
+        case (408, _), (500..., _): return .retry(after: retryAfter, reason)
+        case (400, let code?) where !Self.topicCodes.contains(code): return .rejected(reason)
+        case (413, .some): return .rejected(reason)
+        default: return retry
         }
     }
 }

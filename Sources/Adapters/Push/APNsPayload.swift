@@ -18,7 +18,7 @@ struct APNsPayload: Sendable {
     }
 
     let body: [UInt8]
-    /// Of the notification that it replaces: of a call all, of a conversation none, since each message is one.
+    /// Notifications of one call replace each other, and of one message.
     let collapseID: String?
 
     /// - Parameter payload: the JSON of a notification.
@@ -26,7 +26,7 @@ struct APNsPayload: Sendable {
         guard let members = try? JSONDecoder().decode([String: PushMember].self, from: Data(payload)),
             members["kind"] != nil
         else { throw .data }
-        // What is shown stands there already, and the longest texts do not fit twice.
+        // Title, body and badge are in `aps`, and the longest texts do not fit twice.
         let rest = isVoIP ? members : members.filter { $0.key != "title" && $0.key != "body" && $0.key != "badge" }
         var writer = JSONWriter(capacity: payload.count + 512)
         writer.object { writer in
@@ -35,9 +35,12 @@ struct APNsPayload: Sendable {
             for (name, value) in rest.sorted(by: { $0.key < $1.key }) { value.write(name, to: &writer) }
         }
         body = writer.bytes
-        collapseID =
+        let subject =
             members["call"]?.text
             ?? members["conversation"].flatMap { id in members["number"].map { "\(id.text).\($0.text)" } }
+        collapseID = subject.flatMap { subject in
+            members["user"].map { CollapseKey.make(user: $0.text, subject: subject) }
+        }
         let limit = isVoIP ? Self.maxVoIPSize : Self.maxSize
         guard body.count <= limit else { throw .tooLarge(limit: limit) }
     }

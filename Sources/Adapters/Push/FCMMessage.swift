@@ -49,8 +49,10 @@ struct FCMMessage: Sendable {
                     writer.member("priority", "HIGH")
                     writer.member("ttl", "\(max(0, secondsToLive))s")
                     // A device has four keys at most, whose messages others would displace: only what ends soon has one.
-                    if let kind = data["kind"], Self.collapsed.contains(kind) {
-                        writer.member("collapse_key", data["call"])
+                    if let kind = data["kind"], Self.collapsed.contains(kind), let user = data["user"],
+                        let call = data["call"]
+                    {
+                        writer.member("collapse_key", CollapseKey.make(user: user, subject: call))
                     }
                 }
             }

@@ -33,7 +33,8 @@ package struct FCMSender: PushSender {
         guard case .fcm(let token) = message.address else { return .rejected("It is not for FCM.") }
         do throws(FCMMessage.Invalid) {
             let request = try FCMMessage(token: token, payload: message.payload, secondsToLive: message.secondsToLive)
-            switch await post(request) {
+            let limit = message.isUrgent ? min(timeout, ProviderConnection.urgentTimeout) : timeout
+            switch await post(request, limit) {
             case .response(let response) where Self.isTaken(response): return .delivered
             case .response(let response): return FCMError(response, token: token).outcome(isUrgent: message.isUrgent)
             case .failed(let outcome): return outcome
@@ -57,8 +58,8 @@ package struct FCMSender: PushSender {
     }
 
     /// A refused access token is replaced once.
-    private func post(_ message: FCMMessage) async -> Result {
-        let deadline = ContinuousClock.now + timeout
+    private func post(_ message: FCMMessage, _ limit: Duration) async -> Result {
+        let deadline = ContinuousClock.now + limit
         do {
             let token = try await tokens.token(deadline: deadline)
             let response = try await post(message, token, deadline)
@@ -98,7 +99,7 @@ extension FCMSender {
         else {
             return PushServiceCheck(kind: .fcm, problem: "The request could not be made.")
         }
-        switch await post(message) {
+        switch await post(message, timeout) {
         case .response(let response):
             let error = FCMError(response, token: Self.noToken)
             if error.isOfUnknownDevice { return PushServiceCheck(kind: .fcm) }

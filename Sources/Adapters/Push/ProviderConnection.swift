@@ -6,6 +6,9 @@ import Synchronization
 /// A connection that is dead without either side knowing would take every request until TCP gives up. So after a
 /// request without a response the next one opens another; the old connection ends with its requests.
 final class ProviderConnection: Sendable {
+    /// How long an attempt has for which somebody waits: another one on another connection fits in while a call rings.
+    static let urgentTimeout = Duration.seconds(5)
+
     private let authorities: String?
     private let client: Mutex<ProviderClient>
 

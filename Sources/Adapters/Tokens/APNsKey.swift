@@ -5,11 +5,12 @@ internal import Synchronization
 
 /// The ES256 key of a team with which Apple's push service knows this server: the `.p8` file of Apple's developer site.
 ///
-/// Apple refuses a token that is older than an hour, and whoever makes new ones more often than every 20 minutes.
+/// Apple refuses tokens that are older than an hour, and servers that make new ones more often than every 20 minutes.
 package final class APNsKey: Sendable {
     /// In seconds: when a token is replaced, and when the earliest, if it is refused.
     static let lifetime: Int64 = 40 * 60
     static let minLifetime: Int64 = 20 * 60
+    private static let tolerance: Int64 = 60
     private static let maxFileSize = 16 << 10
 
     private struct Token {
@@ -53,8 +54,10 @@ package final class APNsKey: Sendable {
     package func authorization(at now: Timestamp) throws -> String {
         let seconds = now.milliseconds / 1_000
         return try token.withLock { token in
-            // Issued in the future: the clock was set back.
-            if let token, (0..<Self.lifetime).contains(seconds - token.issued) { return "bearer \(token.text)" }
+            // Issued long after now: the clock was set back. Who asked a moment ago takes the newer one.
+            if let token, (-Self.tolerance..<Self.lifetime).contains(seconds - token.issued) {
+                return "bearer \(token.text)"
+            }
             let made = Token(text: try sign(at: seconds), issued: seconds)
             token = made
             return "bearer \(made.text)"
@@ -66,7 +69,7 @@ package final class APNsKey: Sendable {
         let seconds = now.milliseconds / 1_000
         return token.withLock { token in
             guard let current = token, "bearer \(current.text)" == authorization else { return true }
-            guard !(0..<Self.minLifetime).contains(seconds - current.issued) else { return false }
+            guard !(-Self.tolerance..<Self.minLifetime).contains(seconds - current.issued) else { return false }
             token = nil
             return true
         }

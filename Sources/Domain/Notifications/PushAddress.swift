@@ -23,10 +23,10 @@ package enum PushAddress: Hashable, Sendable {
 
 /// A device of Apple's push service.
 package struct APNsAddress: Hashable, Sendable {
-    /// Whose builds of the app have such a token.
+    /// By the `aps-environment` of the app's build.
     package enum Environment: String, Codable, Hashable, Sendable, CaseIterable {
         case production
-        /// Of builds from Xcode.
+        /// Of development: builds from Xcode.
         case sandbox
     }
 

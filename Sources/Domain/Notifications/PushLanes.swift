@@ -141,7 +141,7 @@ package struct PushLanes: Sendable {
         switch address {
         case .web(let address): address.endpoint.authority
         case .fcm: configured + PushKind.fcm.rawValue
-        case .apns: configured + PushKind.apns.rawValue
+        case .apns(let address): configured + PushKind.apns.rawValue + configured + address.environment.rawValue
         }
     }
 

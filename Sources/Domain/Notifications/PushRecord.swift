@@ -73,6 +73,15 @@ package struct PushRecord: Hashable, Sendable {
     }
 }
 
+/// How far what a device is to be told of a topic is.
+package enum PushState: Hashable, Sendable {
+    /// It is told nothing, or not yet, or that is over.
+    case none
+    case waits
+    case failed
+    case sent
+}
+
 /// What became of a claimed push.
 package struct PushSettlement: Hashable, Sendable {
     package enum Result: Hashable, Sendable {

@@ -20,13 +20,25 @@ package struct PushRegistrationRequest: Decodable, Sendable {
 
     /// - Throws: `invalid_request` with the field.
     package func address(allowing rules: WebhookAddressRules) throws(Problem) -> PushAddress {
+        try checkMembers()
         switch kind {
-        case .web: try webAddress(allowing: rules)
-        case .fcm: .fcm(try registrationToken)
+        case .web: return try webAddress(allowing: rules)
+        case .fcm: return .fcm(try registrationToken)
         case .apns, .apnsVoIP:
-            .apns(
+            return .apns(
                 APNsAddress(
                     token: try deviceToken, environment: environment ?? .production, isVoIP: kind == .apnsVoIP))
+        }
+    }
+
+    /// What another kind has is a mistake.
+    private func checkMembers() throws(Problem) {
+        let isApple = kind == .apns || kind == .apnsVoIP
+        for (name, isThere, isExpected) in [
+            ("endpoint", endpoint != nil, kind == .web), ("keys", keys != nil, kind == .web),
+            ("token", token != nil, kind != .web), ("environment", environment != nil, isApple),
+        ] where isThere && !isExpected {
+            throw .invalid(name, "A registration of \(kind.rawValue) has none.")
         }
     }
 

@@ -83,7 +83,11 @@ struct PushParts: Sendable {
     /// Nil if it is not configured.
     private static func apns(_ configuration: ServerConfiguration, _ logger: Logger) throws -> APNsSender? {
         let file = configuration[\.push.apns.key]
-        guard !file.isEmpty else { return nil }
+        guard !file.isEmpty else {
+            let others = [\SettingsTable.push.apns.keyID, \.push.apns.team, \.push.apns.topic]
+            guard let other = others.first(where: { !configuration[$0].isEmpty }) else { return nil }
+            throw ConfigurationError("\(SettingsTable.settings[keyPath: other].key) is set, but push.apns.key is not.")
+        }
         for setting in [\SettingsTable.push.apns.keyID, \.push.apns.team] {
             guard configuration[setting].wholeMatch(of: /[A-Z0-9]{10}/) != nil else {
                 throw ConfigurationError(
@@ -104,6 +108,10 @@ struct PushParts: Sendable {
         var addresses = APNsSender.Addresses()
         addresses.production = try url(configuration, \.push.apns.url)
         addresses.sandbox = try url(configuration, \.push.apns.sandboxURL)
+        let defaults = APNsSender.Addresses()
+        guard addresses.production != defaults.sandbox, addresses.sandbox != defaults.production else {
+            throw ConfigurationError("push.apns.url and push.apns.sandboxURL are Apple's of each other.")
+        }
         return APNsSender(
             key, topic: topic, addresses: addresses, authorities: try authorities(configuration),
             now: Timestamp.systemClock)

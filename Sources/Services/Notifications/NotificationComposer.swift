@@ -2,7 +2,7 @@ import Accounts
 import Calls
 import Languages
 package import Messaging
-import Model
+package import Model
 package import Notifications
 package import Storage
 
@@ -14,12 +14,16 @@ package struct NotificationComposer: Sendable {
         case nothing
         /// The device rings already, and still does.
         case rings
+        /// It is not known yet; ask again then.
+        case later(Timestamp)
     }
 
     /// Messages that are looked through for the newest one that is told.
     private static let looked = 20
     /// Of a text, which is cut where it is written.
     private static let shownUnits = 2_048
+    /// After which it is looked again whether PushKit has delivered a ring.
+    private static let pushKitSeconds: Int64 = 1
 
     private let commands: ConversationCommands
 
@@ -32,24 +36,38 @@ package struct NotificationComposer: Sendable {
         case .conversation(let id):
             return record.registration.kind == .apnsVoIP ? .nothing : try message(in: id, record, for: reader, store)
         case .call(let id):
-            return try Self.rings(call(id, record, for: reader, store), record.registration, store)
+            return try Self.byKind(call(id, record, for: reader, store), record, store)
         }
     }
 
-    /// iOS ends an app that does not ring at a push of PushKit, so only a ring is one. Where there is one, no notification
-    /// comes beside it.
-    private static func rings(
-        _ outcome: Outcome, _ registration: PushRegistration, _ store: StoreTransaction
+    /// iOS ends an app that does not ring at a push of PushKit, so only a ring is one.
+    private static func byKind(
+        _ outcome: Outcome, _ record: PushRecord, _ store: StoreTransaction
     ) throws -> Outcome {
         guard case .tell(let notification) = outcome else { return outcome }
         var isRing = false
         if case .ring = notification.content { isRing = true }
-        switch registration.kind {
+        switch record.registration.kind {
         case .apnsVoIP: return isRing ? outcome : .nothing
-        case .apns where isRing:
-            let kinds = try store.pushKinds(of: registration.user)[registration.device] ?? []
-            return kinds.contains(.apnsVoIP) ? .nothing : outcome
+        case .apns where isRing: return try beside(record, outcome, store)
         case .apns, .fcm, .web: return outcome
+        }
+    }
+
+    /// A ring by PushKit has no notification beside it; one that PushKit does not deliver has.
+    private static func beside(
+        _ record: PushRecord, _ outcome: Outcome, _ store: StoreTransaction
+    ) throws -> Outcome {
+        guard let state = try store.pushState(of: record.topic, by: .apnsVoIP, beside: record.registration) else {
+            return outcome
+        }
+        switch state {
+        case .sent: return .nothing
+        case .failed: return outcome
+        case .waits: return .later(store.now.adding(seconds: pushKitSeconds))
+        case .none:
+            let latest = record.createdAt.adding(seconds: pushKitSeconds)
+            return store.now < latest ? .later(latest) : outcome
         }
     }
 

@@ -425,6 +425,7 @@ extension PushDispatcher {
                 metrics.count(.unneeded, record.registration.kind)
                 finish(admitted, .done(next: clock()))
             case .rings: finish(admitted, .rings)
+            case .later(let time): finish(admitted, .released(at: time))
             case .tell(let notification): await tell(notification, admitted, composed.endpoints)
             }
         }
@@ -559,7 +560,10 @@ extension PushDispatcher {
             let before = state.withLock { exchange(&$0.failures[kind], with: reason) }
             guard before == nil else { return }
             logger.warning("a push fails", metadata: ["kind": "\(kind)", "reason": "\(reason)"])
-        case .gone, .cancelled: break
+        // No fault, but many at once are: of an address or a key that is for others.
+        case .gone(let reason):
+            logger.info("a device is not known any more", metadata: ["kind": "\(kind)", "reason": "\(reason)"])
+        case .cancelled: break
         }
     }
 }

@@ -39,11 +39,12 @@ package enum PushOperations {
                         ]), "Of a Web Push subscription."),
                     .optional(
                         "token", .text(maximum: PushAddress.maxTokenLength),
-                        "Of `fcm`: the registration token of the app, printable ASCII without spaces. Of `apns` and `apnsVoIP`: "
-                            + "the device token in hexadecimal."),
+                        "Of `fcm`: the registration token of the app, 8 to 4,096 characters of printable ASCII without spaces. Of "
+                            + "`apns` and `apnsVoIP`: the device token, 1 to 100 bytes in hexadecimal."),
                     .optional(
                         "environment", .choice(APNsAddress.Environment.allCases.map(\.rawValue)),
-                        "Of `apns` and `apnsVoIP`: whose builds of the app have such a token. Default: production."),
+                        "Of `apns` and `apnsVoIP`: the `aps-environment` of the app's build, development is sandbox. Default: production."
+                    ),
                     .optional(
                         "shared", .boolean,
                         "Whether other accounts of the device may have the same subscription or token; both have to say so. Otherwise "

@@ -59,6 +59,7 @@ UNAVAILABLE = failure(503, "ServiceUnavailable")
 
 @dataclasses.dataclass(frozen=True)
 class Push:
+    is_sandbox: bool
     headers: dict[str, str]
     payload: dict[str, Any]
     response: Response
@@ -89,7 +90,7 @@ class Device:
 
     @property
     def delivered(self) -> list[Push]:
-        return [push for push in list(self.pushes) if push.response.status == 200]
+        return [push for push in list(self.pushes) if push.response == TAKEN]
 
 
 class Refused(Exception):
@@ -114,7 +115,8 @@ class APNsService:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.key_file = directory / f"AuthKey_{KEY_ID}.p8"
         self.key_file.write_bytes(self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        self.server = HTTP2Server(authority.issue("127.0.0.1"), self._handle)
+        # Apple permits one stream until it knows who sends.
+        self.server = HTTP2Server(authority.issue("127.0.0.1"), self._handle, first_streams=1)
         self.server.start()
 
     @property
@@ -148,11 +150,11 @@ class APNsService:
 
     def _handle(self, request: Request) -> Response:
         try:
-            match = re.fullmatch(r"(?:/sandbox)?/3/device/([0-9a-f]{2,200})", request.path)
+            match = re.fullmatch(r"(/sandbox)?/3/device/([0-9a-f]{2,200})", request.path)
             if match is None or request.method != "POST":
                 raise Refused(failure(404, "BadPath"), f"the request is {request.method} {request.path}")
             self._verify(request.headers.get("authorization", ""))
-            device = self.devices.get(match[1])
+            device = self.devices.get(match[2])
             payload = self._payload(request, is_voip=device is not None and device.kind == "apnsVoIP")
         except Refused as refusal:
             self.faults.append(str(refusal))
@@ -163,7 +165,9 @@ class APNsService:
             self.dry_runs += 1
             return BAD_TOKEN
         response = device.script.pop(0) if device.script else device.response
-        device.pushes.append(Push(request.headers, payload, response, request.connection, time.monotonic()))
+        is_sandbox = match[1] is not None
+        push = Push(is_sandbox, request.headers, payload, response, request.connection, time.monotonic())
+        device.pushes.append(push)
         return response
 
     def _verify(self, authorization: str) -> None:

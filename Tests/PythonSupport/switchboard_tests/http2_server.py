@@ -15,6 +15,7 @@ import h2.connection
 import h2.errors
 import h2.events
 import h2.exceptions
+from h2.settings import SettingCodes, Settings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Response:
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
+# That a connection may have at a time.
+STREAMS = 1_000
 # None, and the stream stays open.
 HANG = Response(0)
 # The connection ends instead, saying so (GOAWAY) or not.
@@ -45,8 +48,12 @@ LOST = Response(-2)
 class HTTP2Server:
     """Requests are handled by a thread, so that a test may block."""
 
-    def __init__(self, certificate: dict[str, str], handle: Callable[[Request], Response]) -> None:
+    def __init__(
+        self, certificate: dict[str, str], handle: Callable[[Request], Response], first_streams: int = STREAMS
+    ) -> None:
         self.handle = handle
+        # Streams of a connection before its first response, with which there are more.
+        self.first_streams = first_streams
         # What was wrong with connections.
         self.faults: list[str] = []
         # So many were opened.
@@ -104,6 +111,7 @@ class _Connection(asyncio.Protocol):
         self.state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         self.heads: dict[int, dict[str, str]] = {}
         self.bodies: dict[int, bytes] = {}
+        self.responds = False
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -115,6 +123,8 @@ class _Connection(asyncio.Protocol):
             self.server.faults.append(f"the protocol is {protocol}")
             self.abort()
         else:
+            limits = {SettingCodes.MAX_CONCURRENT_STREAMS: self.server.first_streams}
+            self.state.local_settings = Settings(client=False, initial_values=limits)
             self.state.initiate_connection()
             self._flush()
 
@@ -161,6 +171,9 @@ class _Connection(asyncio.Protocol):
             self._send(stream, response)
 
     def _send(self, stream: int, response: Response) -> None:
+        if not self.responds:
+            self.responds = True
+            self.state.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS})
         headers = {":status": str(response.status), "content-length": str(len(response.body))} | response.headers
         with contextlib.suppress(h2.exceptions.StreamClosedError):
             self.state.send_headers(stream, list(headers.items()))

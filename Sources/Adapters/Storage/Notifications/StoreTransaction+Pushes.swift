@@ -115,7 +115,7 @@ extension StoreTransaction {
             SELECT r.id, r.user_id, r.device_id, r.endpoint_id FROM members m CROSS JOIN push_registrations r
             LEFT JOIN memberships o ON o.user_id = m.user_id AND o.conversation_id = m.conversation_id
             WHERE m.conversation_id = ?1 AND m.state = 'member' AND m.user_id >= ?2 AND m.user_id <> ?3
-                AND r.user_id = m.user_id AND (r.user_id > ?2 OR r.id > ?4)
+                AND r.user_id = m.user_id AND r.kind <> 'apnsVoIP' AND (r.user_id > ?2 OR r.id > ?4)
                 AND (o.muted IS NULL OR o.muted = 0 OR o.mentions = 1 OR o.muted_until <= ?5)
             ORDER BY m.user_id, r.id LIMIT ?6
             """,
@@ -233,6 +233,22 @@ extension StoreTransaction {
             registration: try registration(row), after: try row.integer(start + 2), upTo: try row.integer(start + 3),
             sent: try row.textIfPresent(start + 4).flatMap(PushRecord.Sent.init), attempt: try row.int(start + 5),
             createdAt: try row.time(start + 6), changedAt: try row.time(start + 7), fence: try row.integer(start + 8))
+    }
+
+    /// What the device of a registration is told of a topic by another service; nil if it is not registered there.
+    package func pushState(
+        of topic: PushTopic, by kind: PushKind, beside registration: PushRegistration
+    ) throws -> PushState? {
+        let row = try sql.first(
+            """
+            SELECT p.id, p.sent, p.attempt FROM push_registrations r
+            LEFT JOIN pushes p ON p.registration_id = r.id AND p.topic = ?1
+            WHERE r.user_id = ?2 AND r.device_id = ?3 AND r.kind = ?4
+            """, [.text(topic.text), .id(registration.user), .id(registration.device), .text(kind.rawValue)])
+        guard let row else { return nil }
+        if try row.isNull(0) { return PushState.none }
+        if try !row.isNull(1) { return .sent }
+        return try row.int(2) > 0 ? .failed : .waits
     }
 
     private static func topic(_ row: SQLRow, _ column: Int, isCall: Bool) throws -> PushTopic {
