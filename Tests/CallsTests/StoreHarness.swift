@@ -78,6 +78,8 @@ final class DatabaseStoreHarness: StoreHarness {
     func add(_ user: UserID, name: String, callWaiting: Bool) throws {
         _ = try transaction.insert(
             UserRecord(id: user, displayName: name, callWaiting: callWaiting, createdAt: now))
+        // Who may have a session at any moment is rung.
+        try transaction.link(ExternalIdentity(issuer: "https://issuer.example", subject: user.text), to: user)
     }
 
     func disable(_ user: UserID) throws {

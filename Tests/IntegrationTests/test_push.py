@@ -234,6 +234,49 @@ def test_a_call_that_nobody_answered_is_a_missed_one(server, service):
     assert len(phone.pushes) == 2
 
 
+def participant(caller: User, made: str, user: User) -> dict[str, Any]:
+    people = caller.get(f"/v1/calls/{made}").json()["call"]["participants"]
+    [found] = [one for one in people if one["user"] == user.id]
+    return found
+
+
+def sign_out(user: User) -> None:
+    for session in user.get("/v1/sessions").json()["sessions"]:
+        assert user.request("DELETE", f"/v1/sessions/{session['id']}").status_code == 204
+
+
+def test_whose_devices_sleep_has_a_time_of_the_push(server, service):
+    ann, ben, cleo = server.users(3)
+    register(ben, service)
+    made = call(ann, [ben, cleo], mode="gateway")
+    pushed = participant(ann, made, ben)
+    assert pushed["state"] == "invited" and abs(pushed["pushedAt"] - time.time() * 1000) < 60_000
+    assert "pushedAt" not in participant(ann, made, cleo)
+    ann.post(f"/v1/calls/{made}/leave", {})
+    # Who has blocked the caller looks the same.
+    assert ben.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    made = call(ann, [ben])
+    assert participant(ann, made, ben).keys() == pushed.keys()
+    ann.post(f"/v1/calls/{made}/cancel", {})
+
+
+def test_where_nothing_could_ring_the_caller_hears_it_at_once(server, service):
+    ann, ben, blocking = server.users(3)
+    assert blocking.request("PUT", f"/v1/blocks/{ann.id}").status_code == 204
+    for gone in (ben, blocking):
+        sign_out(gone)
+        made = call(ann, [gone])
+        ended = ann.get(f"/v1/calls/{made}").json()["call"]
+        assert (ended["status"], ended["endReason"]) == ("ended", "unreachable")
+        assert participant(ann, made, gone)["state"] == "unreachable"
+    # A back end that is told of rings may wake whom it knows, and one that is told of missed calls tells of them.
+    hook = server.command("webhook", "add", "--event", "call.ringing,call.missed").split()[0]
+    made = call(ann, [ben])
+    assert participant(ann, made, ben)["state"] == "invited"
+    ann.post(f"/v1/calls/{made}/cancel", {})
+    server.command("webhook", "remove", hook)
+
+
 def test_a_declined_call_ends_its_ring_elsewhere(server, service):
     ann = server.user()
     ben, other = on_devices(server, 2)

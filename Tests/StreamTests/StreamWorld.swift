@@ -132,6 +132,8 @@ final class StreamWorld: Sendable {
                         id: user, displayName: "User \(index)",
                         languages: [["en"], ["uk"], ["de", "uk"], ["uk", "en"]][index % 4], reach: .everybody,
                         createdAt: store.now))
+                // Who may have a session at any moment is rung.
+                try store.link(ExternalIdentity(issuer: "https://issuer.example", subject: user.text), to: user)
             }
         }
         store.handleDepartures { [closedCalls] store, conversation, user in

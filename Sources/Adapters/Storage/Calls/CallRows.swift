@@ -18,7 +18,7 @@ enum CallColumns {
     static let participant = """
         p.user_id, p.display_name, p.photo_url,
         (SELECT 1 FROM users d WHERE d.id = p.user_id AND d.deleted_at IS NOT NULL),
-        p.withheld, p.state, p.ring_until, p.endpoint_id, p.sign_in_id, p.joined_at, p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.audio, p.video, p.screen, p.held,
+        p.withheld, p.state, p.ring_until, p.endpoint_id, p.sign_in_id, p.joined_at, p.connected, p.setup_until, p.detached_at, p.taken_over, p.left_at, p.reason, p.pushed_at, p.audio, p.video, p.screen, p.held,
         p.loss, p.jitter, p.round_trip, p.relayed, p.seconds
         """
     static let document = "SELECT \(call), \(participant) FROM calls c JOIN participants p ON p.call_id = c.id"
@@ -103,7 +103,7 @@ struct CallRows {
         return Participant(
             user: try columns.id(), displayName: try columns.text(), photoURL: try columns.textIfPresent(),
             isDeleted: try columns.integerIfPresent() != nil, isWithheld: try columns.bool(),
-            state: try state(&columns),
+            state: try state(&columns), pushedAt: try columns.timeIfPresent(),
             media: MediaState(
                 audio: try columns.bool(), video: try columns.bool(), screen: try columns.bool(),
                 held: try columns.bool()),
@@ -184,7 +184,7 @@ extension Participant {
             .time(joining?.setupUntil), .time(joining?.detachedAt), .bool(joining?.hasTakenOver ?? false),
             .time(leftAt), .text(reason?.rawValue), .bool(media.audio), .bool(media.video), .bool(media.screen),
             .bool(media.held), .real(quality?.loss), .real(quality?.jitter), .real(quality?.roundTrip),
-            .integer(quality.map { $0.relayed ? 1 : 0 }), .real(quality?.seconds),
+            .integer(quality.map { $0.relayed ? 1 : 0 }), .real(quality?.seconds), .time(pushedAt),
         ]
     }
 }

@@ -1,5 +1,6 @@
 package import Calls
 package import Model
+import Webhooks
 
 extension StoreTransaction: CallStore {}
 
@@ -8,16 +9,28 @@ extension StoreTransaction {
     package func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty] {
         try sql.query(
             """
-            SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at, u.deleted_at
+            SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at, u.deleted_at,
+                EXISTS (SELECT 1 FROM push_registrations r WHERE r.user_id = u.id),
+                EXISTS (SELECT 1 FROM sign_ins s WHERE s.user_id = u.id AND s.ended_at IS NULL)
             FROM users u
             LEFT JOIN blocks b ON b.blocker = u.id AND b.user_id = ?1 WHERE u.id IN \(Placeholders.list(users.count, from: 2))
             """, [.id(caller)] + users.map { .id($0) }
         ).map { row in
-            CallParty(
-                user: try row.id(0), displayName: try row.text(1), photoURL: try row.textIfPresent(2),
+            let user: UserID = try row.id(0)
+            let (isPushed, isSignedIn) = (try row.bool(7), try row.bool(8))
+            return CallParty(
+                user: user, displayName: try row.text(1), photoURL: try row.textIfPresent(2),
                 allowsCallWaiting: try row.bool(3), hasBlockedCaller: try !row.isNull(5),
-                isDisabled: try !row.isNull(4), isDeleted: try !row.isNull(6))
+                isDisabled: try !row.isNull(4), isDeleted: try !row.isNull(6), isPushed: isPushed,
+                isReachable: try isPushed || isSignedIn || mayComeOtherwise(user))
         }
+    }
+
+    /// Whether a user without a session may have one at any moment, or is rung by somebody else: users of an outside issuer
+    /// have no sign-in, and the operator's own back end may listen.
+    private func mayComeOtherwise(_ user: UserID) throws -> Bool {
+        if subscriptions.includes(.callRinging) { return true }
+        return try sql.first("SELECT 1 FROM outside_identities WHERE user_id = ?1 LIMIT 1", [.id(user)]) != nil
     }
 
     package func call(_ id: CallID) throws -> Call? {
@@ -145,7 +158,7 @@ extension StoreTransaction {
             var values: [SQLValue] = [.id(call.id), .integer(index)] + participant.changingValues
             if hasEnded || participant.isWithheld != before.isWithheld {
                 // These two are indexed; the index is not touched unless they change.
-                set += ", live = ?23, withheld = ?24"
+                set += ", live = ?24, withheld = ?25"
                 values += [.bool(call.isLive), .bool(participant.isWithheld)]
             }
             try sql.execute("UPDATE participants SET \(set) WHERE call_id = ?1 AND place = ?2", values)
@@ -181,7 +194,7 @@ extension StoreTransaction {
     private static let participantSet = """
         state = ?3, ring_until = ?4, endpoint_id = ?5, sign_in_id = ?6, joined_at = ?7, connected = ?8, setup_until
         = ?9, detached_at = ?10, taken_over = ?11, left_at = ?12, reason = ?13, audio = ?14, video = ?15, screen =
-        ?16, held = ?17, loss = ?18, jitter = ?19, round_trip = ?20, relayed = ?21, seconds = ?22
+        ?16, held = ?17, loss = ?18, jitter = ?19, round_trip = ?20, relayed = ?21, seconds = ?22, pushed_at = ?23
         """
 
     /// The column `place` is the participant's index in the document.
@@ -198,8 +211,8 @@ extension StoreTransaction {
                 INSERT INTO participants (
                     call_id, place, state, ring_until, endpoint_id, sign_in_id, joined_at, connected, setup_until,
                     detached_at, taken_over, left_at, reason, audio, video, screen, held, loss, jitter, round_trip, relayed, seconds,
-                    live, withheld, user_id, display_name, photo_url)
-                VALUES \(Placeholders.rows(batch.count, of: 27))
+                    pushed_at, live, withheld, user_id, display_name, photo_url)
+                VALUES \(Placeholders.rows(batch.count, of: 28))
                 """, batch.flatMap { $0 })
         }
     }

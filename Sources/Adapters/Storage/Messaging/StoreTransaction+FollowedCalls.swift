@@ -61,11 +61,14 @@ extension FollowedCall {
             participants: call.participants.map { CallRecord.Participant(user: $0.user, state: $0.state.recorded) })
         self.init(
             record: record, caller: caller, joined: call.participants.filter(\.isJoined).map(\.user),
-            missed: Set(call.participants.filter { $0.state == .missed && !$0.isWithheld }.map(\.user)))
+            missed: Set(call.participants.filter { $0.state.isMissed && !$0.isWithheld }.map(\.user)))
     }
 }
 
 extension Participant.State {
+    /// Whoever could not be reached has missed it too.
+    fileprivate var isMissed: Bool { self == .missed || self == .unreachable }
+
     /// Whether a phone rings is told by the call alone: it would change the message of every call once more.
     fileprivate var recorded: String {
         if case .ringing(let until) = self { Participant.State.invited(until: until).name } else { name }

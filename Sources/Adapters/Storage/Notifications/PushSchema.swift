@@ -37,6 +37,7 @@ extension DatabaseSchema {
                 "CREATE INDEX pushes_due ON pushes (is_call, not_before) WHERE not_before IS NOT NULL",
                 "CREATE INDEX pushes_resting ON pushes (changed_at) WHERE not_before IS NULL",
                 "ALTER TABLE users ADD COLUMN notifications TEXT",
-            ])
+            ]),
+        Migration(78, "when calls were pushed", ["ALTER TABLE participants ADD COLUMN pushed_at BIGINT"]),
     ]
 }

@@ -13,10 +13,15 @@ package struct CallParty: Hashable, Sendable {
     package var isDisabled: Bool
     /// The account was deleted, and so is disabled as well.
     package var isDeleted: Bool
+    /// Whether devices of the user are pushed to.
+    package var isPushed: Bool
+    /// Whether anything of the user could ring: a session, a device that is pushed to, or the operator's own back end.
+    package var isReachable: Bool
 
     package init(
         user: UserID, displayName: String, photoURL: String? = nil, allowsCallWaiting: Bool = false,
-        hasBlockedCaller: Bool = false, isDisabled: Bool = false, isDeleted: Bool = false
+        hasBlockedCaller: Bool = false, isDisabled: Bool = false, isDeleted: Bool = false, isPushed: Bool = false,
+        isReachable: Bool = true
     ) {
         self.user = user
         self.displayName = displayName
@@ -25,6 +30,8 @@ package struct CallParty: Hashable, Sendable {
         self.hasBlockedCaller = hasBlockedCaller
         self.isDisabled = isDisabled
         self.isDeleted = isDeleted
+        self.isPushed = isPushed
+        self.isReachable = isReachable
     }
 }
 

@@ -95,6 +95,7 @@ extension Participant {
                 writer.member("ringDeadline", until)
                 writer.member("remainingMs", max(0, until.milliseconds(since: now)))
             }
+            writer.member("pushedAt", pushedAt)
             switch state {
             case .joined(let joining):
                 writer.member("joinedAt", joining.since)

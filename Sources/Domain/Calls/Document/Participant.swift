@@ -14,7 +14,7 @@ package struct Participant: Hashable, Sendable {
         case busy
         /// Did not accept in time, or before the call ended.
         case missed
-        /// The account is disabled or deleted.
+        /// Nothing of the user could ring, or the account is disabled or deleted.
         case unreachable
     }
 
@@ -57,12 +57,14 @@ package struct Participant: Hashable, Sendable {
     /// user was removed from the conversation of the call, and sees no more of it.
     package internal(set) var isWithheld: Bool
     package internal(set) var state: State
+    /// When the ring went out to devices that may sleep; nil if the user has none.
+    package internal(set) var pushedAt: Timestamp?
     package internal(set) var media: MediaState
     package internal(set) var quality: QualitySummary?
 
     package init(
         user: UserID, displayName: String, photoURL: String?, isDeleted: Bool = false, isWithheld: Bool, state: State,
-        media: MediaState, quality: QualitySummary? = nil
+        pushedAt: Timestamp? = nil, media: MediaState, quality: QualitySummary? = nil
     ) {
         self.user = user
         self.displayName = isDeleted ? DeletedUser.name : displayName
@@ -70,6 +72,7 @@ package struct Participant: Hashable, Sendable {
         self.isDeleted = isDeleted
         self.isWithheld = isWithheld
         self.state = state
+        self.pushedAt = pushedAt
         self.media = media
         self.quality = quality
     }

@@ -67,8 +67,13 @@ extension CallEvents {
     }
 
     private func hasMissed(_ participant: Participant) -> Bool {
-        guard case .missed = participant.state, let earlier = earlier(participant) else { return false }
-        return earlier.isRinging
+        let earlier = earlier(participant)
+        switch participant.state {
+        case .missed: return earlier?.isRinging == true
+        // Nothing could ring: the user learns of it later. An account that was disabled meanwhile has not missed it.
+        case .unreachable: return earlier.map { $0.state != .unreachable && !$0.isRinging } ?? true
+        default: return false
+        }
     }
 }
 

@@ -21,11 +21,7 @@ extension Call {
                     caller, isWithheld: false,
                     state: .joined(Participant.Joining(endpoint: endpoint, signIn: signIn, since: now)), media: media)
             ]
-                + callees.map {
-                    Participant(
-                        $0.party, isWithheld: $0.party.hasBlockedCaller,
-                        state: $0.party.immediateState(isBusy: $0.isBusy) ?? .invited(until: until), media: media)
-                })
+                + callees.map { Participant(called: $0.party, isBusy: $0.isBusy, until: until, media: media, at: now) })
         call.settle(because: .hungUp, by: nil, rules: rules, at: now)
         return call
     }
@@ -40,9 +36,7 @@ extension Call {
         var call = Call(
             id: id, conversation: conversation, kind: kind, mode: mode, createdAt: now, version: 0, status: .ringing,
             participants: parties.map { party, isBusy in
-                Participant(
-                    party, isWithheld: party.hasBlockedCaller,
-                    state: party.immediateState(isBusy: isBusy) ?? .invited(until: until), media: MediaState(for: kind))
+                Participant(called: party, isBusy: isBusy, until: until, media: MediaState(for: kind), at: now)
             })
         call.settle(because: .hungUp, by: nil, rules: rules, at: now)
         return call
@@ -78,18 +72,18 @@ extension Call {
         guard isLive else { return }
         let until = now.adding(seconds: ringSeconds)
         for (party, isBusy) in parties {
-            let state = party.immediateState(isBusy: isBusy) ?? .invited(until: until)
+            let invited = Participant(
+                called: party, isBusy: isBusy, until: until, media: MediaState(for: kind), at: now)
             guard let index = index(of: party.user) else {
-                participants.append(
-                    Participant(
-                        party, isWithheld: party.hasBlockedCaller, state: state, media: MediaState(for: kind)))
+                participants.append(invited)
                 continue
             }
             // A user who blocked the first inviter may be invited by somebody else.
             let isRevealed = participants[index].isWithheld && !party.hasBlockedCaller
             if isRevealed { participants[index].isWithheld = false }
             if isRevealed || !(participants[index].isRinging || participants[index].isJoined) {
-                participants[index].state = state
+                participants[index].state = invited.state
+                participants[index].pushedAt = invited.pushedAt
             }
         }
         settle(because: .hungUp, by: nil, rules: rules, at: now)
@@ -111,13 +105,20 @@ extension Participant {
             user: party.user, displayName: party.displayName, photoURL: party.photoURL, isDeleted: party.isDeleted,
             isWithheld: isWithheld, state: state, media: media)
     }
+
+    /// Somebody who is called. Whoever has blocked the caller looks like anybody else.
+    fileprivate init(called party: CallParty, isBusy: Bool, until: Timestamp, media: MediaState, at now: Timestamp) {
+        let state = party.immediateState(isBusy: isBusy) ?? .invited(until: until)
+        self.init(party, isWithheld: party.hasBlockedCaller, state: state, media: media)
+        if isRinging, party.isPushed { pushedAt = now }
+    }
 }
 
 extension CallParty {
     /// The state of a party whose endpoints are not rung; nil to ring. A party who blocked the caller always seems to
-    /// ring, unless the account is disabled.
+    /// ring, where one who has not would.
     func immediateState(isBusy: Bool) -> Participant.State? {
-        if isDisabled { return .unreachable }
+        if isDisabled || !isReachable { return .unreachable }
         if hasBlockedCaller { return nil }
         return isBusy ? .busy : nil
     }
