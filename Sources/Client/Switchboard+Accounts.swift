@@ -114,6 +114,29 @@ extension Switchboard {
         try await realtime.request("me.update", change)
     }
 
+    /// Changes what pushed notifications show.
+    ///
+    /// - Parameter level: Nil as the service that forwards them allows.
+    @discardableResult
+    public func setNotifications(_ level: Me.NotificationLevel?) async throws -> Me {
+        try await realtime.request("me.update", ProfileSetting(notifications: .some(level)))
+    }
+
+    /// Has nothing pushed to the user's devices in these hours. What comes then is pushed when they end: a missed call too,
+    /// which has not rung devices that sleep.
+    ///
+    /// - Parameter hours: Nil for no quiet hours: what waits is pushed at once.
+    @discardableResult
+    public func setQuietHours(_ hours: Me.QuietHours?) async throws -> Me {
+        try await realtime.request("me.update", ProfileSetting(quietHours: .some(hours)))
+    }
+
+    /// Null is something else than absent.
+    private struct ProfileSetting: Encodable, Sendable {
+        var notifications: Me.NotificationLevel??
+        var quietHours: Me.QuietHours??
+    }
+
     /// Changes the password and revokes all other sign-ins. Not retried if the connection breaks, since the current
     /// password would be wrong the second time.
     public func changePassword(from current: String, to new: String) async throws {

@@ -13,6 +13,13 @@ struct SwitchboardClientScenarios {
         #expect(
             try await ann.changeProfile(ProfileChange(displayName: "Anne Example", languages: ["de"])).displayName
                 == "Anne Example")
+        let hours = Me.QuietHours(from: "22:00", to: "07:00", zone: "Europe/Berlin")
+        #expect(try await ann.setQuietHours(hours).quietHours == hours)
+        #expect(try await ann.setNotifications(Me.NotificationLevel.none).notifications?.rawValue == "none")
+        #expect(try await ann.me().quietHours == hours)
+        let plain = try await ann.setNotifications(nil)
+        #expect(plain.notifications == nil && plain.quietHours == hours)
+        #expect(try await ann.setQuietHours(nil).quietHours == nil)
 
         let photo = try Data(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()

@@ -73,6 +73,24 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
         public static let none = Self(rawValue: "none")
     }
 
+    /// The hours of each day in which nothing is pushed to the user's devices, by the clocks of a time zone. What comes then
+    /// is pushed when they end.
+    public struct QuietHours: Codable, Hashable, Sendable {
+        /// When they begin, from `00:00` to `23:59`.
+        public var from: String
+        /// When they end, likewise; earlier than ``from``, on the next day. They differ.
+        public var to: String
+        /// The name of a time zone in the database of IANA, such as `Europe/Berlin`.
+        public var zone: String
+
+        /// Takes times as `HH:MM`, by default in the time zone of this device.
+        public init(from: String, to: String, zone: String = TimeZone.current.identifier) {
+            self.from = from
+            self.to = to
+            self.zone = zone
+        }
+    }
+
     /// The user's id.
     public var id: UserID
     /// The e-mail address; absent for users of an external issuer.
@@ -103,6 +121,8 @@ public struct Me: Codable, Hashable, Sendable, Identifiable {
     public var intelligence: IntelligenceLevel?
     /// What pushed notifications show; nil as the service that forwards them allows.
     public var notifications: NotificationLevel?
+    /// When nothing is pushed to the user's devices; nil never.
+    public var quietHours: QuietHours?
     /// When the account was created.
     public var createdAt: Date
 }

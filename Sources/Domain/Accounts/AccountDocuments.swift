@@ -41,6 +41,7 @@ package struct OwnProfile: Codable, Hashable, Sendable {
     package var hints: TranslationMode?
     package var intelligence: IntelligenceLevel?
     package var notifications: NotificationLevel?
+    package var quietHours: QuietHours?
     package var createdAt: Timestamp
 }
 

@@ -25,6 +25,8 @@ package struct UserRecord: Hashable, Sendable {
     package var choices = LanguageChoices()
     /// What notifications show; nil as the service that forwards them allows.
     package var notifications: NotificationLevel?
+    /// When devices are not pushed to; nil never.
+    package var quietHours: QuietHours?
     package var createdAt: Timestamp
     package var disabledAt: Timestamp?
     /// Set together with `disabledAt`. Only the id remains of a deleted user.
@@ -60,7 +62,8 @@ package struct UserRecord: Hashable, Sendable {
             id: id, email: email, displayName: displayName, photoURL: photoURL, languages: languages,
             callWaiting: callWaiting, presence: presence, reach: reach, receipts: receipts, lastSeen: lastSeen,
             messageRequests: messageRequests, translation: choices.translation, hints: choices.hints,
-            intelligence: choices.intelligence, notifications: notifications, createdAt: createdAt)
+            intelligence: choices.intelligence, notifications: notifications, quietHours: quietHours,
+            createdAt: createdAt)
     }
 }
 

@@ -52,7 +52,7 @@ package struct SignInRequest: Codable, Hashable, Sendable {
 }
 
 /// A change of one's own profile and settings; what is absent stays. An empty `photoURL` removes the photo.
-package struct ProfileUpdate: Codable, Hashable, Sendable {
+package struct ProfileUpdate: Hashable, Sendable {
     package var displayName: String?
     package var photoURL: String?
     package var languages: [String]?
@@ -65,14 +65,17 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
     package var translation: TranslationSettings?
     package var hints: TranslationMode?
     package var intelligence: IntelligenceLevel?
-    package var notifications: NotificationLevel?
+    /// Nil within is as the service that forwards them allows.
+    package var notifications: NotificationLevel??
+    /// Nil within ends them.
+    package var quietHours: QuietHours??
 
     package init(
         displayName: String? = nil, photoURL: String? = nil, languages: [String]? = nil, callWaiting: Bool? = nil,
         presence: PresenceVisibility? = nil, reach: Reach? = nil, receipts: Bool? = nil,
         lastSeen: LastSeenVisibility? = nil, messageRequests: MessageRequestPolicy? = nil,
         translation: TranslationSettings? = nil, hints: TranslationMode? = nil, intelligence: IntelligenceLevel? = nil,
-        notifications: NotificationLevel? = nil
+        notifications: NotificationLevel?? = nil, quietHours: QuietHours?? = nil
     ) {
         self.displayName = displayName
         self.photoURL = photoURL
@@ -87,6 +90,32 @@ package struct ProfileUpdate: Codable, Hashable, Sendable {
         self.hints = hints
         self.intelligence = intelligence
         self.notifications = notifications
+        self.quietHours = quietHours
+    }
+}
+
+extension ProfileUpdate: Decodable {
+    private enum Keys: CodingKey {
+        case displayName, photoURL, languages, callWaiting, presence, reach, receipts, lastSeen, messageRequests
+        case translation, hints, intelligence, notifications, quietHours
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        func value<Value: Decodable>(_ key: Keys) throws -> Value? {
+            try container.decodeIfPresent(Value.self, forKey: key)
+        }
+        /// Null is something else than absent.
+        func change<Value: Decodable>(_ key: Keys) throws -> Value?? {
+            container.contains(key) ? .some(try value(key)) : nil
+        }
+        self.init(
+            displayName: try value(.displayName), photoURL: try value(.photoURL), languages: try value(.languages),
+            callWaiting: try value(.callWaiting), presence: try value(.presence), reach: try value(.reach),
+            receipts: try value(.receipts), lastSeen: try value(.lastSeen),
+            messageRequests: try value(.messageRequests), translation: try value(.translation),
+            hints: try value(.hints), intelligence: try value(.intelligence),
+            notifications: try change(.notifications), quietHours: try change(.quietHours))
     }
 }
 

@@ -93,6 +93,8 @@ package struct PushSettlement: Hashable, Sendable {
         case retry(at: Timestamp)
         /// Not attempted: it is due again then, and that does not count.
         case released(at: Timestamp)
+        /// Not attempted: it is due at the end of the user's quiet hours.
+        case quiet
         /// The service knows no such device: the registration goes, unless it was renewed meanwhile.
         case gone
     }

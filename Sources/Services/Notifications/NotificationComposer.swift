@@ -16,6 +16,8 @@ package struct NotificationComposer: Sendable {
         case rings
         /// It is not known yet; ask again then.
         case later(Timestamp)
+        /// The user has quiet hours: there may be something to tell when they end.
+        case quiet
     }
 
     /// Messages that are looked through for the newest one that is told.
@@ -31,12 +33,29 @@ package struct NotificationComposer: Sendable {
 
     package func compose(_ record: PushRecord, in store: StoreTransaction) throws -> Outcome {
         guard let user = try store.user(record.registration.user), user.disabledAt == nil else { return .nothing }
-        let reader = Reader(user, record.registration.kind)
+        let outcome = try compose(record, for: Reader(user, record.registration.kind), in: store)
+        return Self.mayWait(outcome, record) && user.quietHours?.end(at: store.now) != nil ? .quiet : outcome
+    }
+
+    private func compose(
+        _ record: PushRecord, for reader: Reader, in store: StoreTransaction
+    ) throws -> Outcome {
         switch record.topic {
         case .conversation(let id):
             return record.registration.kind == .apnsVoIP ? .nothing : try message(in: id, record, for: reader, store)
         case .call(let id):
             return try Self.byKind(call(id, record, for: reader, store), record, store)
+        }
+    }
+
+    /// Whether it waits for the end of quiet hours. What ends a ring does not: the device rings.
+    private static func mayWait(_ outcome: Outcome, _ record: PushRecord) -> Bool {
+        if case .later = outcome { return true }
+        guard case .tell(let notification) = outcome else { return false }
+        switch notification.content {
+        case .message, .ring: return true
+        case .missedCall: return record.sent != .ring
+        case .ringEnded: return false
         }
     }
 

@@ -426,6 +426,7 @@ extension PushDispatcher {
                 finish(admitted, .done(next: clock()))
             case .rings: finish(admitted, .rings)
             case .later(let time): finish(admitted, .released(at: time))
+            case .quiet: finish(admitted, .quiet)
             case .tell(let notification): await tell(notification, admitted, composed.endpoints)
             }
         }

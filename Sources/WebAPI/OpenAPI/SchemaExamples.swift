@@ -55,6 +55,7 @@ struct SchemaExamples {
     private static let documents: [String: JSON] = [
         "Position": .array(["e1", 18]),
         "Positions": .object([("user:\(identifier)", .array(["e1", 18]))]),
+        "QuietHours": .object([("from", "22:00"), ("to", "07:00"), ("zone", "Europe/Berlin")]),
     ]
 
     /// By the name of the member.

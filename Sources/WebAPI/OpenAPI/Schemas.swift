@@ -10,7 +10,8 @@ import Services
 package enum Schemas {
     package static let all: [(String, Schema)] =
         [
-            ("User", user), ("Me", me), ("SignIn", signIn), ("Session", session), ("Device", device), ("Call", call),
+            ("User", user), ("Me", me), ("QuietHours", quietHours), ("SignIn", signIn), ("Session", session),
+            ("Device", device), ("Call", call),
             ("Participant", participant), ("Media", media), ("Quality", quality), ("Position", position),
             ("Candidate", candidate), ("ICEServer", iceServer), ("Slot", slot),
             ("VoiceFile", voiceFile),
@@ -100,6 +101,7 @@ package enum Schemas {
         ),
         .optional("intelligence", intelligence, intelligenceOfUser),
         .optional("notifications", notifications, notificationsOfUser),
+        .optional("quietHours", .named("QuietHours"), quietHoursOfUser),
         .required("createdAt", .time),
     ])
 
@@ -107,6 +109,18 @@ package enum Schemas {
     static let notificationsOfUser =
         "What pushed notifications show: who and the text (`full`), who (`name`), or only that there is something (`none`). "
         + "Absent: `full` by Web Push, which is encrypted for the browser, `name` by services that read what they forward."
+
+    static let quietHoursOfUser =
+        "When nothing is pushed to the user's devices: what they were not told is pushed when these hours end. Absent: never."
+
+    private static let quietHours = Schema.object([
+        .required("from", timeOfDay, "When the clocks of the zone show it, from 00:00 to 23:59."),
+        .required("to", timeOfDay, "Another time than `from`. Earlier, it is of the next day."),
+        .required(
+            "zone", .text(minimum: 1, maximum: QuietHours.maxZoneLength),
+            "The name of a time zone in the database of IANA, such as `Europe/Berlin`."),
+    ])
+    private static let timeOfDay = Schema.text(pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$")
 
     private static let signIn = Schema.object([
         .required("user", .named("Me")), .required("session", .named("Session")), .required("accessToken", .text()),

@@ -58,7 +58,12 @@ package enum ProfileOperations {
                     .optional("messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue))),
                     .optional("translation", .named("TranslationSettings")), .optional("hints", Schemas.hintMode),
                     .optional("intelligence", Schemas.intelligence, Schemas.intelligenceOfUser),
-                    .optional("notifications", Schemas.notifications, Schemas.notificationsOfUser),
+                    .optional(
+                        "notifications", .either([Schemas.notifications, .null]),
+                        Schemas.notificationsOfUser + " Null removes it."),
+                    .optional(
+                        "quietHours", .either([.named("QuietHours"), .null]),
+                        Schemas.quietHoursOfUser + " Null removes them."),
                 ]),
                 responses: [.ok(.named("Me"))]
             ) { request in

@@ -9,7 +9,7 @@ extension StoreTransaction {
         u.id, u.email, u.password_hash, u.display_name, u.photo_url, u.languages, u.call_waiting, u.presence,
         u.created_at, u.disabled_at, u.deleted_at, u.reach, u.receipts, u.last_seen,
         u.message_requests, u.translation_mode, u.translation_into, u.translation_tone, u.intelligence,
-        u.hints, u.notifications
+        u.hints, u.notifications, u.quiet_from, u.quiet_to, u.quiet_zone
         """
 
     static func user(_ row: SQLRow, from start: Int = 0) throws -> UserRecord {
@@ -29,6 +29,7 @@ extension StoreTransaction {
         var choices = ColumnReader(row, from: start + 15)
         user.choices = try Self.choices(&choices)
         user.notifications = try choices.textIfPresent().flatMap(NotificationLevel.init)
+        user.quietHours = try Self.quietHours(&choices)
         return user
     }
 
@@ -56,9 +57,10 @@ extension StoreTransaction {
             INSERT INTO users (
                 id, email, email_key, password_hash, display_name, photo_url, languages, call_waiting, presence, created_at,
                 disabled_at, deleted_at, reach, receipts, last_seen, message_requests, translation_mode, translation_into,
-                translation_tone, intelligence, hints, notifications)
+                translation_tone, intelligence, hints, notifications, quiet_from, quiet_to, quiet_zone)
             VALUES (
-                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                ?23, ?24, ?25)
             ON CONFLICT DO NOTHING
             """, Self.values(of: user))
         guard inserted == 1 else { return false }
@@ -74,7 +76,7 @@ extension StoreTransaction {
                 languages = ?7, call_waiting = ?8, presence = ?9, created_at = ?10, disabled_at = ?11,
                 deleted_at = ?12, reach = ?13, receipts = ?14, last_seen = ?15, message_requests = ?16,
                 translation_mode = ?17, translation_into = ?18, translation_tone = ?19, intelligence = ?20,
-                hints = ?21, notifications = ?22,
+                hints = ?21, notifications = ?22, quiet_from = ?23, quiet_to = ?24, quiet_zone = ?25,
                 last_seen_at = CASE WHEN ?12 IS NULL THEN last_seen_at END
             WHERE id = ?1
             """, Self.values(of: user))
@@ -83,6 +85,7 @@ extension StoreTransaction {
                 "UPDATE users SET choices_since = ?2 WHERE id = ?1", [.id(user.id), .integer(try nextCounter())])
         }
         if user.disabledAt != nil { try removePushRegistrations(of: user.id) }
+        if before?.quietHours != user.quietHours { try releaseQuietPushes(of: user.id) }
         // Who has deleted their account allows nothing any more.
         let isGone = user.deletedAt != nil && before?.deletedAt == nil
         if isGone || before?.choices.intelligence != user.choices.intelligence { try checkLevels(of: user.id) }
@@ -170,6 +173,6 @@ extension StoreTransaction {
             .text(user.languages.joined(separator: ",")), .bool(user.callWaiting), .text(user.presence.rawValue),
             .time(user.createdAt), .time(user.disabledAt), .time(user.deletedAt), .text(user.reach.rawValue),
             .bool(user.receipts), .text(user.lastSeen.rawValue), .text(user.messageRequests.rawValue),
-        ] + values(of: user.choices) + [.text(user.notifications?.rawValue)]
+        ] + values(of: user.choices) + [.text(user.notifications?.rawValue)] + values(of: user.quietHours)
     }
 }

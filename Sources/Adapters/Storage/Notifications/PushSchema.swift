@@ -39,5 +39,15 @@ extension DatabaseSchema {
                 "ALTER TABLE users ADD COLUMN notifications TEXT",
             ]),
         Migration(78, "when calls were pushed", ["ALTER TABLE participants ADD COLUMN pushed_at BIGINT"]),
+        // Quiet hours from and to a minute of the day, all null without them. `quiet_until`: for what a push waited last; it
+        // still does if that is `not_before`.
+        Migration(
+            79, "quiet hours",
+            [
+                "ALTER TABLE users ADD COLUMN quiet_from BIGINT",
+                "ALTER TABLE users ADD COLUMN quiet_to BIGINT",
+                "ALTER TABLE users ADD COLUMN quiet_zone TEXT",
+                "ALTER TABLE pushes ADD COLUMN quiet_until BIGINT",
+            ]),
     ]
 }

@@ -183,12 +183,15 @@ extension StoreTransaction {
                 .integer(one.registration), .text(source.topic.text), .integer(source.upTo), .time(source.since),
                 .time(one.at),
             ]
-            // One that is being sent, or waits after a failure, goes on with what is new.
+            // One that is being sent, or waits after a failure or for the end of quiet hours, goes on with what is new. What
+            // waits of a call is looked at all the same: a ring from before, which may have arrived, has to end.
             let updated = try sql.execute(
                 """
                 UPDATE pushes SET up_to = CASE WHEN up_to < ?3 THEN ?3 ELSE up_to END,
                     changed_at = CASE WHEN changed_at < ?4 THEN ?4 ELSE changed_at END, not_before = CASE
-                    WHEN lease_until IS NOT NULL OR attempt > 0 THEN COALESCE(not_before, ?5)
+                    WHEN quiet_until = not_before AND is_call = 0 THEN not_before
+                    WHEN lease_until IS NOT NULL OR attempt > 0 AND (quiet_until IS NULL OR quiet_until <> not_before)
+                    THEN COALESCE(not_before, ?5)
                     WHEN not_before < ?5 THEN not_before ELSE ?5 END
                 WHERE registration_id = ?1 AND topic = ?2
                 """, values)
@@ -274,7 +277,7 @@ extension StoreTransaction {
             try sql.execute(
                 """
                 UPDATE pushes SET after_number = ?5, sent = NULL, attempt = 0, created_at = ?6, not_before = ?7,
-                    lease_until = NULL, fence = fence + 1 \(isCurrent)
+                    quiet_until = NULL, lease_until = NULL, fence = fence + 1 \(isCurrent)
                 """, bound + [.time(now), .time(next)])
         case .rings:
             try sql.execute(
@@ -292,6 +295,13 @@ extension StoreTransaction {
             try sql.execute(
                 "UPDATE pushes SET not_before = ?5, lease_until = NULL, fence = fence + 1 \(isCurrent)",
                 claim + [.time(time)])
+        case .quiet:
+            // As they are now: they may have changed since it was composed.
+            let end = try quietEnd(of: settlement.registration)
+            try sql.execute(
+                """
+                UPDATE pushes SET not_before = ?5, quiet_until = ?5, lease_until = NULL, fence = fence + 1 \(isCurrent)
+                """, claim + [.time(end ?? now)])
         case .gone:
             let isSame = try sql.first(
                 "SELECT 1 FROM push_registrations WHERE id = ?1 AND updated_at = ?2",
@@ -319,10 +329,15 @@ extension StoreTransaction {
         return times.min()
     }
 
-    /// How many devices there are, and how many pushes no service has taken yet, with the time of the oldest.
+    /// How many devices there are, and how many pushes no service has taken yet, with the time of the oldest. Those that wait
+    /// for the end of quiet hours are not among them; later they count from that end.
     package func waitingPushes() throws -> (registrations: Int, count: Int, oldest: Timestamp?) {
         let registrations = try sql.first("SELECT COUNT(*) FROM push_registrations")?.int(0) ?? 0
-        let row = try sql.first("SELECT COUNT(*), MIN(created_at) FROM pushes WHERE not_before IS NOT NULL")
+        let row = try sql.first(
+            """
+            SELECT COUNT(*), MIN(CASE WHEN quiet_until > created_at THEN quiet_until ELSE created_at END) FROM pushes
+            WHERE not_before IS NOT NULL AND (quiet_until IS NULL OR quiet_until <= ?1)
+            """, [.time(now)])
         return (registrations, try row?.int(0) ?? 0, try row?.timeIfPresent(1))
     }
 

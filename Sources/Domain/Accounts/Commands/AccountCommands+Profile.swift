@@ -30,6 +30,7 @@ extension AccountCommands {
             if let hints = change.hints { user.choices.hints = hints }
             if let intelligence = change.intelligence { user.choices.intelligence = intelligence }
             if let level = change.notifications { user.notifications = level }
+            if let hours = change.quietHours { user.quietHours = hours }
             return change.photoURL == nil ? nil : try store.removePhoto(of: &user)
         }
     }

@@ -16,7 +16,7 @@ package enum ErasurePlan {
             personal: [
                 "email", "email_key", "password_hash", "display_name", "photo_url", "languages", "presence",
                 "translation_mode", "translation_into", "translation_tone", "intelligence", "hints",
-                "notifications",
+                "notifications", "quiet_zone",
             ], others: ["reach", "last_seen", "message_requests"]),
         ErasureRule("name_words", .removed, .atOnce, users: ["user_id"], personal: ["word"]),
         ErasureRule("outside_identities", .removed, .atOnce, users: ["user_id"], personal: ["issuer", "subject"]),

@@ -1,0 +1,56 @@
+// In JSON: {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}.
+extension QuietHours: Codable {
+    /// Longer than any name of the time zone database.
+    package static let maxZoneLength = 64
+
+    private enum Keys: CodingKey { case from, to, zone }
+
+    /// - Throws: what is not allowed, with its key.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        func invalid(_ key: Keys, _ text: String) -> DecodingError {
+            .dataCorruptedError(forKey: key, in: container, debugDescription: text)
+        }
+        func minute(_ key: Keys) throws -> Int {
+            guard let minute = Self.minute(try container.decode(String.self, forKey: key)) else {
+                throw invalid(key, "must be a time from 00:00 to 23:59, as HH:MM")
+            }
+            return minute
+        }
+        let (from, to) = (try minute(.from), try minute(.to))
+        guard from != to else { throw invalid(.to, "must be another time than from") }
+        let zone = try container.decode(String.self, forKey: .zone)
+        guard Self.isName(zone), WallClock(zone: zone) != nil else {
+            throw invalid(.zone, "must be the name of a time zone that the server knows, such as Europe/Berlin")
+        }
+        self.init(from: from, to: to, zone: zone)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(Self.text(from), forKey: .from)
+        try container.encode(Self.text(to), forKey: .to)
+        try container.encode(zone, forKey: .zone)
+    }
+
+    private static func minute(_ text: String) -> Int? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 5, bytes[2] == UInt8(ascii: ":") else { return nil }
+        let digits = [bytes[0], bytes[1], bytes[3], bytes[4]].map { Int($0) - 0x30 }
+        guard digits.allSatisfy((0...9).contains) else { return nil }
+        let (hour, minute) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3])
+        return hour < 24 && minute < 60 ? hour * 60 + minute : nil
+    }
+
+    private static func text(_ minute: Int) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return two(minute / 60) + ":" + two(minute % 60)
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...maxZoneLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-/_".utf8.contains(byte)
+            }
+    }
+}
