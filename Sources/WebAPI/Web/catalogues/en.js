@@ -1641,15 +1641,24 @@ export const english = {
     },
     notifySettings: {
         notifications: "Show notifications",
-        notificationText: "Show text in notifications",
+        notificationText: "Show text in this browser’s notifications",
         push: "Also when Switchboard is closed",
-        level: "What notifications show",
+        level: "What notifications show on all your devices",
     },
     notifyHints: {
         notifications: "Of messages, calls and requests.",
-        notificationText: "If this is off, they say only whom a message is from.",
+        notificationText: "If this is off, they say only whom a message is from, whatever is chosen for all devices.",
         push: "The server sends them, encrypted, through the push service of your browser.",
         level: "Of what the server sends to your devices while Switchboard is closed.",
+    },
+    quietHours: {
+        title: "Quiet hours",
+        hint: "On all your devices, nothing comes while Switchboard is closed: messages and missed calls come when these hours end, and calls don’t ring.",
+        from: "From",
+        to: "To",
+        zone: "Time zone: {zone}.",
+        otherZone: "The times are in the zone {zone}. A change here puts them into that of this device, {own}.",
+        same: "Choose two different times.",
     },
     notifyLevels: {
         full: "Name and text",

@@ -1,4 +1,4 @@
-// Notifications in the settings: of this browser, while a tab is open and without one, and what they show of the account's.
+// Notifications in the settings: of this browser, while a tab is open and without one, and of all devices of the account.
 
 import { credentials } from "../credentials.js";
 import { button, h, toggle } from "../dom.js";
@@ -10,6 +10,7 @@ import { errorMessage } from "../problems.js";
 import { push } from "../push.js";
 import { request } from "../requests.js";
 import { redraw } from "./keyed.js";
+import { quietHoursPart } from "./settings-quiet-hours.js";
 import { report, section } from "./settings-section.js";
 
 const levels = ["full", "name", "none"];
@@ -17,7 +18,7 @@ const levels = ["full", "name", "none"];
 export function notificationsSection() {
     const content = h("div", { class: "setting-group", id: "notification-settings" });
     const closed = pushPart();
-    const level = levelPart();
+    const account = h("div", { class: "setting-group" }, levelPart(), quietHoursPart());
     const preference = (name) => toggle({ id: `setting-${name}`, label: t(`notifySettings.${name}`), hint: t(`notifyHints.${name}`),
         checked: preferences.get(name), onchange: (on) => preferences.set(name, on) });
     let drawn;
@@ -33,11 +34,11 @@ export function notificationsSection() {
         }[permission]());
         drawn = permission;
         closed.draw();
-        level.hidden = !server.pushes;
+        account.hidden = !server.pushes;
     };
     draw();
     const unsubscribe = [notifications, push].map((one, index) => one.on(["permission", "change"][index], draw));
-    return { node: section("notifications", t("notify.title"), content, level), close: () => unsubscribe.forEach((one) => one()) };
+    return { node: section("notifications", t("notify.title"), content, account), close: () => unsubscribe.forEach((one) => one()) };
 }
 
 /** Whether the browser is reached without a tab. Why it is not is said below. */
