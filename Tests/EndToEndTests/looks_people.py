@@ -149,6 +149,11 @@ def notification_settings(stage):
         ann.find(f"#notification-settings {selector}")
         ann.driver.execute_script("document.querySelector('#section-notifications').closest('section').scrollIntoView()")
         yield f"notification-settings-{setting}"
+    ann.click("#setting-quietHours")
+    ann.find("#field-quiet-from")
+    yield "notification-settings-quiet-hours"
+    ann.click("#setting-quietHours")
+    ann.gone("#field-quiet-from")
     ann.driver.execute_cdp_cmd("Browser.resetPermissions", {})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import time
 import uuid
@@ -286,6 +287,130 @@ def test_a_declined_call_ends_its_ring_elsewhere(server, service):
     assert other.post(f"/v1/calls/{made}/decline", {}).status_code == 200
     end = service.wait(2, phone)[1]
     assert (end.payload["kind"], end.payload["reason"]) == ("ringEnded", "declined")
+
+
+# Quiet hours.
+
+KOLKATA = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+
+
+def quiet_hours(**change: Any) -> dict[str, Any]:
+    """From six hours before now to six hours after it."""
+    now = datetime.datetime.now(KOLKATA)
+    span = datetime.timedelta(hours=6)
+    return {"from": f"{now - span:%H:%M}", "to": f"{now + span:%H:%M}", "zone": "Asia/Kolkata"} | change
+
+
+def set_quiet_hours(user: User, hours: dict[str, Any] | None) -> None:
+    response = user.request("PATCH", "/v1/me", {"quietHours": hours})
+    assert response.status_code == 200, response.text
+    assert response.json().get("quietHours") == user.get("/v1/me").json().get("quietHours") == hours
+
+
+def test_messages_wait_for_the_end_of_quiet_hours(server, service):
+    ann, ben, here = pair(server)
+    cleo = befriend(server.user(), ann)[0]
+    everybody = group(ann, [ben, cleo], "Crew")
+    phone, other = register(ben, service), register(cleo, service)
+    set_quiet_hours(ben, quiet_hours())
+    read = sent(ann, here, "read meanwhile")
+    sent(ann, everybody, "first")
+    service.wait(1, other)
+    last = sent(ann, everybody, "second")
+    service.wait(2, other)
+    assert ben.post(f"/v1/conversations/{here}/marks", {"read": read}).status_code == 200
+    # Other hours, in which it is quiet, too.
+    set_quiet_hours(ben, quiet_hours(to=quiet_hours()["from"]) | {"from": quiet_hours()["to"], "zone": "Etc/GMT+6"})
+    set_quiet_hours(ben, quiet_hours())
+    time.sleep(SILENCE)
+    assert not phone.pushes
+    set_quiet_hours(ben, None)
+    [push] = service.wait(1, phone)
+    assert (push.payload["number"], push.payload["body"], push.payload["badge"]) == (
+        last, f"{ann.get('/v1/me').json()['displayName']}: second", 1,
+    )
+    later = sent(ann, here, "and now")
+    assert service.wait(2, phone)[1].payload["number"] == later
+    time.sleep(SILENCE)
+    assert len(phone.pushes) == 2
+
+
+def test_a_call_in_quiet_hours_rings_no_phone_that_sleeps(server, service):
+    ann, ben = server.users(2)
+    phone = register(ben, service)
+    set_quiet_hours(ben, quiet_hours())
+
+    async def run() -> str:
+        # A device that is connected rings as ever, and so it does for the caller.
+        async with listening(ben, f"user:{ben.id}") as end:
+            made = call(ann, [ben])
+            await end.until("the ring", lambda: made in end.ringing_calls())
+            assert not phone.pushes
+        return made
+
+    made = asyncio.run(run())
+    assert ann.post(f"/v1/calls/{made}/cancel", {}).status_code == 200
+    time.sleep(SILENCE)
+    assert not phone.pushes
+    set_quiet_hours(ben, None)
+    [missed] = service.wait(1, phone)
+    assert (missed.payload["kind"], missed.payload["call"]) == ("missedCall", made)
+
+
+def test_quiet_hours_outlive_the_process(make_server, service):
+    server = make_server(CONTACT | {"limits": LIMITS})
+    ann, ben, here = pair(server)
+    phone, own = register(ben, service), register(ann, service)
+    set_quiet_hours(ben, quiet_hours())
+    number = sent(ann, here, "later")
+    reply = sent(ben, here, "not asleep")
+    assert service.wait(1, own)[0].payload["number"] == reply
+    server.kill()
+    server.start()
+    second = sent(ann, here, "and more")
+    assert second > number and not phone.pushes
+    set_quiet_hours(ben, None)
+    wait_until(lambda: [one["number"] for one in phone.payloads][-1:] == [second], "the last message")
+    server.stop()
+
+
+def test_quiet_hours_are_checked(server):
+    user = server.user()
+    good = {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}
+    set_quiet_hours(user, good)
+    bad: list[tuple[Any, str]] = [
+        (good | {"from": "24:00"}, "quietHours.from"), (good | {"from": "9:00"}, "quietHours.from"),
+        (good | {"from": 1320}, "quietHours.from"), (good | {"to": "07:60"}, "quietHours.to"),
+        (good | {"to": None}, "quietHours.to"), (good | {"to": "22:00"}, "quietHours.to"),
+        (good | {"zone": "Mars/Olympus"}, "quietHours.zone"), (good | {"zone": "../etc/localtime"}, "quietHours.zone"),
+        (good | {"zone": "A" * 65}, "quietHours.zone"), (good | {"zone": ""}, "quietHours.zone"),
+        ({"from": "22:00", "to": "07:00"}, "quietHours.zone"), ({}, "quietHours.from"), ("22:00-07:00", "quietHours"),
+    ]
+    for hours, field in bad:
+        refused(user.request("PATCH", "/v1/me", {"quietHours": hours}), 400, "invalid_request", field)
+    assert user.get("/v1/me").json()["quietHours"] == good
+    # What is absent stays.
+    assert user.request("PATCH", "/v1/me", {"notifications": "none"}).json()["quietHours"] == good
+    both = {"notifications": None, "quietHours": None}
+    assert not both.keys() & user.request("PATCH", "/v1/me", both).json().keys()
+    assert not both.keys() & user.get("/v1/me").json().keys()
+
+
+def test_other_devices_learn_of_quiet_hours(server):
+    user = server.user()
+
+    async def run() -> None:
+        async with listening(user, stream := f"user:{user.id}") as end:
+            def notified() -> list[Any]:
+                changes = end.streams[stream].entries.values()
+                return [data.get("quietHours") for kind, data in changes if kind == "profile"]
+
+            hours = quiet_hours()
+            set_quiet_hours(user, hours)
+            set_quiet_hours(user, None)
+            await end.until("the hours", lambda: notified() == [hours, None])
+
+    asyncio.run(run())
 
 
 # Registrations.

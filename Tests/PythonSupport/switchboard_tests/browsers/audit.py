@@ -163,6 +163,7 @@ return [...found];
 KNOWN = [
     "Switchboard-Web 0.1.0", "Switchboard", "Chrome", "Linux", " on ", "Hello", "IPv4", "IPv6", "UDP", "TCP", "TLS",
     "opus", "VP8", "VP9", "H264", "AV1", "host", "prflx", "srflx", "relay", "AM", "PM", "American English", "English",
+    "UTC", "Etc/UTC",
 ]  # fmt: skip
 
 # Texts with Latin letters, which are not in the catalogue where the language is a pseudo-language.
