@@ -320,6 +320,35 @@ public struct ServerDescription: Codable, Hashable, Sendable {
         public var keepDays: Int
     }
 
+    /// What wakes devices while the app does not run; nil from older servers.
+    public var push: Push?
+
+    /// What wakes devices while the app does not run: ``Switchboard/registerForPushes(_:shared:device:)``.
+    public struct Push: Codable, Hashable, Sendable {
+        /// Web Push.
+        public struct Web: Codable, Hashable, Sendable {
+            /// The `applicationServerKey` of subscriptions, in base64url.
+            public var publicKey: String
+        }
+
+        /// Nil if browsers are not woken.
+        public var web: Web?
+        /// Whether ``PushKind/fcm`` is; nil: no.
+        public var fcm: Bool?
+        /// Whether ``PushKind/apns`` and ``PushKind/apnsVoIP`` are; nil: no.
+        public var apns: Bool?
+
+        /// Whether devices are woken by this service.
+        public func supports(_ kind: PushKind) -> Bool {
+            switch kind {
+            case .web: web != nil
+            case .fcm: fcm == true
+            case .apns, .apnsVoIP: apns == true
+            default: false
+            }
+        }
+    }
+
     /// What the operator may disable: hide what is disabled. Nil from a server that has all of it.
     public var features: Features?
 
