@@ -72,6 +72,8 @@ public struct Problem: Error, Hashable, Sendable {
     public var retryAfter: Duration?
     /// The winning offer, if an offer collided with it: roll back your own, answer this one, and offer again.
     public var winner: Signal?
+    /// The call's document, for ``Kind/answeredElsewhere`` and ``Kind/callEnded``.
+    public var call: Call?
     /// Why a refresh token was refused: `expired`, `unknown` after a long time, or how the session was ended, such as
     /// `revoked`.
     public var reason: String?
@@ -88,7 +90,7 @@ extension Problem: LocalizedError {
 }
 
 extension Problem: Decodable {
-    private enum Key: String, CodingKey { case type, title, status, detail, field, retryAfter, winner, reason }
+    private enum Key: String, CodingKey { case type, title, status, detail, field, retryAfter, winner, call, reason }
 
     /// Reads a problem document; `retryAfter` is in milliseconds.
     public init(from decoder: any Decoder) throws {
@@ -100,6 +102,7 @@ extension Problem: Decodable {
         field = try container.decodeIfPresent(String.self, forKey: .field)
         retryAfter = try container.decodeIfPresent(Int64.self, forKey: .retryAfter).map(Duration.milliseconds)
         winner = try? container.decodeIfPresent(Signal.self, forKey: .winner)
+        call = try? container.decodeIfPresent(Call.self, forKey: .call)
         reason = try container.decodeIfPresent(String.self, forKey: .reason)
     }
 }

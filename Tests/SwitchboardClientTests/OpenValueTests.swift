@@ -47,6 +47,44 @@ struct OpenValueTests {
         #expect(features?.friends == false && features?.groups == true && features?.inviteLinks == nil)
     }
 
+    @Test func readsWhatWakesDevices() throws {
+        func push(_ member: String) throws -> ServerDescription.Push? {
+            try decode(
+                ServerDescription.self,
+                #"{"name":"S","version":"1","signUp":"open","transcribes":false,"#
+                    + #""voice":{"maxSeconds":60,"maxBytes":1000,"recording":true}\#(member)}"#
+            ).push
+        }
+        #expect(try push("") == nil)
+        let none = try push(#","push":{}"#)
+        #expect(none != nil && [PushKind.web, .fcm, .apns, .apnsVoIP].allSatisfy { none?.supports($0) == false })
+        let some = try push(#","push":{"web":{"publicKey":"BK"},"apns":true,"fcm":false,"pigeon":{}}"#)
+        #expect(some?.web?.publicKey == "BK")
+        #expect([PushKind.web, .apns, .apnsVoIP].allSatisfy { some?.supports($0) == true })
+        #expect([PushKind.fcm, PushKind(rawValue: "pigeon")].allSatisfy { some?.supports($0) == false })
+        let registration = try decode(
+            PushRegistration.self,
+            """
+            {"kind":"pigeon","device":"d1","createdAt":"2026-11-20T22:53:00.123Z","updatedAt":"2026-11-20T22:53:00Z"}
+            """)
+        #expect(registration.kind.rawValue == "pigeon" && registration.device == "d1")
+    }
+
+    @Test func readsTheCallOfAProblem() throws {
+        func problem(_ call: String) throws -> Problem {
+            try decode(Problem.self, #"{"type":"call_ended","title":"t","status":409,"detail":"d","call":\#(call)}"#)
+        }
+        let call = try problem(
+            """
+            {"id":"c1","kind":"audio","mode":"direct","status":"ended","endReason":"cancelled","version":2,"caller":"u1",
+            "createdAt":"2026-11-20T22:53:00.123Z","participants":[]}
+            """
+        ).call
+        #expect(call?.id == "c1" && call?.endReason == .cancelled)
+        // What this version cannot read is no reason to lose the problem.
+        #expect(try problem(#"{"id":7}"#).call == nil && problem("null").call == nil)
+    }
+
     @Test func writesThemAsTheyStandInJSON() throws {
         #expect(String(decoding: try JSON.encode([OtherCall.hold, .end]), as: UTF8.self) == #"["hold","end"]"#)
         #expect(String(decoding: try JSON.encode([Call.Kind.video]), as: UTF8.self) == #"["video"]"#)

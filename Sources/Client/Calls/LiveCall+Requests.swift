@@ -64,8 +64,8 @@ public struct QualityReport: Codable, Hashable, Sendable {
 }
 
 extension LiveCall {
-    private struct Plain: Encodable { var call: CallID }
-    private struct Accept: Encodable {
+    struct Plain: Encodable { var call: CallID }
+    struct Accept: Encodable {
         var call: CallID
         var clientID = newUUID()
         var other: OtherCall?

@@ -42,6 +42,9 @@ public final class LiveCall: Sendable, Identifiable {
     /// The current document.
     public var document: Call { state.withLock { $0.document } }
 
+    /// Why its sequences ended before the call did.
+    var failure: SwitchboardError? { state.withLock { $0.failure } }
+
     /// The current document, then each changed one; ends after the document of the ended call. A slow reader gets the
     /// newest document and misses those between. Each access returns a new sequence.
     public var updates: AsyncStream<Call> {

@@ -79,6 +79,7 @@ extension RealtimeEndpoint {
     func stopped(_ error: SwitchboardError) {
         options.logger?.debug("stopped", metadata: ["error": "\(error)"])
         setConnected(false)
+        stoppedAnswerings(error)
         for call in liveCalls.values { call.abandon(error) }
         liveCalls = [:]
         // After another start, what still rings is announced again, with live calls of its own.

@@ -37,6 +37,9 @@ actor RealtimeEndpoint {
     var answers: [String: OpenAnswer] = [:]
     var lastPresence: [UserID: Presence] = [:]
     var messaging = MessagingState()
+    /// Calls that are being answered by their ids.
+    var answerings: [Int: OpenAnswering] = [:]
+    var lastAnswering = 0
     /// Whose access token the connection was opened with.
     var tokenSubject: TokenSubject?
 
@@ -217,6 +220,7 @@ extension RealtimeEndpoint {
             options.logger?.debug("connected", metadata: ["session": "\(greeting.session)"])
             setConnected(true)
             connectedMessaging(for: greeting.user)
+            connectedAnswerings()
         case .deliver(let stream, let delivery): deliver(delivery, of: stream)
         case .complete(let key, let result):
             continuations.removeValue(forKey: key)?.resume(with: result.mapError { $0 as any Error })
@@ -228,7 +232,10 @@ extension RealtimeEndpoint {
         guard connected != isConnected else { return }
         isConnected = connected
         connections.send(connected)
-        if !connected { disconnectedMessaging() }
+        if !connected {
+            disconnectedMessaging()
+            disconnectedAnswerings()
+        }
     }
 
     func send(_ frame: ClientFrame) {
