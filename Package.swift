@@ -319,7 +319,7 @@ let package = Package(
             "ScenarioTests",
             [
                 "TestSupport", "SwitchboardClient", "HTTPTestSupport", "switchboard-load", "SecureMedia", "Wire",
-                nioCore, nioPosix,
+                crypto, cryptoExtras, nioCore, nioPosix,
             ]),
         tests("PasswordHashingTests", ["PasswordHashing", "Accounts", "Model"]),
         tests("VoiceTests", ["Voice", "Model"]),

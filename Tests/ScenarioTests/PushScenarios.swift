@@ -1,0 +1,280 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Testing
+
+@testable import SwitchboardClient
+
+/// Pushes and the calls that they tell of, by the SDK against the real server.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct PushScenarios {
+    /// A server that has keys for Google and Apple, which it cannot reach.
+    private func serverWithKeys() async throws -> RealServer {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("switchboard-keys-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let account = folder.appendingPathComponent("firebase.json")
+        let members = [
+            "type": "service_account", "project_id": "an-app", "private_key_id": "k1",
+            "private_key": try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation,
+            "client_email": "push@an-app.iam.gserviceaccount.com", "token_uri": "https://oauth2.googleapis.com/token",
+        ]
+        try JSONEncoder().encode(members).write(to: account)
+        let key = folder.appendingPathComponent("key.p8")
+        try Data(P256.Signing.PrivateKey().pemRepresentation.utf8).write(to: key)
+        for file in [account, key] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        }
+        return try await RealServer { _ in
+            """
+            push:
+              fcm: {credentials: "\(account.path)", url: "https://127.0.0.1:9"}
+              apns:
+                key: "\(key.path)"
+                keyID: ABCDEFGHIJ
+                team: KLMNOPQRST
+                topic: org.example.app
+                url: "https://127.0.0.1:9"
+                sandboxURL: "https://127.0.0.1:9"
+            """
+        }
+    }
+
+    @Test func registersItsTokens() async throws {
+        let server = try await serverWithKeys()
+        let (ann, _) = try await server.person("Ann")
+        let push = try #require(try await ann.serverDescription().push)
+        #expect(push.supports(.fcm) && push.supports(.apns) && push.supports(.apnsVoIP) && push.supports(.web))
+        #expect(!push.supports(PushKind(rawValue: "pigeon")))
+        let device = try #require(try await ann.devices().first { $0.current == true })
+        let tokens: [PushToken] = [
+            .fcm("cRx:APA91b"), .apns(Data((0..<32).map { UInt8($0) })),
+            .apnsVoIP(Data(repeating: 0xAB, count: 32), environment: .sandbox),
+        ]
+        for token in tokens {
+            let first = try await ann.registerForPushes(token)
+            #expect(first.kind == token.kind && first.device == device.id)
+            // At each start.
+            let again = try await ann.registerForPushes(token, shared: true)
+            #expect(again.createdAt == first.createdAt && again.updatedAt >= first.updatedAt)
+        }
+        #expect(Set(try await ann.pushRegistrations().map(\.kind)) == [.fcm, .apns, .apnsVoIP])
+        try await ann.unregisterFromPushes(.fcm)
+        try await ann.unregisterFromPushes(.fcm)
+        #expect(Set(try await ann.pushRegistrations().map(\.kind)) == [.apns, .apnsVoIP])
+        for token in [PushToken.apns("not hexadecimal"), .apns(Data()), .fcm("")] {
+            #expect(await refusal { _ = try await ann.registerForPushes(token) }?.field == "token")
+        }
+        try await ann.signOut()
+        await #expect(throws: SwitchboardError.signedOut) { try await ann.registerForPushes(.fcm("cRx:APA91b")) }
+        await ann.close()
+    }
+
+    @Test func registersWhatTheServerCanSend() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        #expect(try await ann.serverDescription().push?.supports(.fcm) == false)
+        let refused = await refusal { _ = try await ann.registerForPushes(.fcm("cRx:APA91b")) }
+        #expect(refused?.kind == .featureDisabled && refused?.field == "kind")
+        let key = P256.KeyAgreement.PrivateKey().publicKey.x963Representation
+        let subscription = PushToken.web(
+            endpoint: "https://push.example.org/1", publicKey: key.base64EncodedString(),
+            secret: Data(repeating: 7, count: 16).base64EncodedString())
+        #expect(try await ann.registerForPushes(subscription).kind == .web)
+        #expect(try await ann.pushRegistrations().count == 1)
+        await ann.close()
+    }
+
+    private func refusal(_ body: () async throws -> Void) async -> Problem? {
+        do {
+            try await body()
+        } catch let error as SwitchboardError {
+            return error.problem
+        } catch {}
+        return nil
+    }
+
+    /// A phone that a push has woken: no connection, and the tokens of the last run.
+    private func phone(
+        of person: Switchboard, on server: RealServer, through port: Int? = nil
+    ) async throws -> Switchboard {
+        let phone = try server.client(through: port)
+        await phone.use(try #require(await person.tokens))
+        return phone
+    }
+
+    @Test func answersBeforeItIsConnected() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server)
+        let call = try await ann.call([benMe.id], kind: .audio, offer: "v=0")
+        guard case .answered(let live) = try await phone.answer(call.id) else {
+            Issue.record("it was not answered")
+            return
+        }
+        #expect(live.document.participant(benMe.id)?.endpoint == phone.endpoint.id)
+        var signals = live.signals.makeAsyncIterator()
+        #expect(try await signals.next()?.content == .offer(sdp: "v=0"))
+        // Once more, such as by a second tap.
+        guard case .answered(let again) = try await phone.answer(call.id) else {
+            Issue.record("it is not in the call")
+            return
+        }
+        #expect(again === live)
+        #expect(try await phone.ringEnd(of: call.id) == nil)
+        let tablet = try await self.phone(of: ben, on: server)
+        guard case .over(.answered) = try await tablet.answer(call.id) else {
+            Issue.record("two devices are in the call")
+            return
+        }
+        #expect(try await tablet.ringEnd(of: call.id) == .answered)
+        try await call.end()
+        #expect(await first(in: live.updates) { $0.status == .ended }?.endReason == .hungUp)
+        guard case .over(.answered) = try await tablet.answer(call.id) else {
+            Issue.record("it is over")
+            return
+        }
+        for client in [ann, ben, phone, tablet] { await client.close() }
+    }
+
+    @Test func saysWhatHasBecomeOfTheCall() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server)
+        let cancelled = try await ann.call([benMe.id], kind: .audio)
+        try await cancelled.cancel()
+        let declined = try await ann.call([benMe.id], kind: .audio)
+        // Without a connection.
+        #expect(try await phone.decline(declined.id).endReason == .declined)
+        #expect(try await phone.decline(declined.id).endReason == .declined)
+        #expect(await first(in: declined.updates) { $0.status == .ended }?.endReason == .declined)
+        let unknown = CallID(UUID().uuidString.lowercased())
+        for (call, end) in [(cancelled.id, RingEnd.cancelled), (declined.id, .declined), (unknown, .cancelled)] {
+            guard case .over(end) = try await phone.answer(call) else {
+                Issue.record("\(end)")
+                continue
+            }
+            #expect(try await phone.ringEnd(of: call) == end)
+        }
+        #expect(await refusal { _ = try await phone.decline(unknown) }?.kind == .notFound)
+        await #expect(throws: SwitchboardError.self) { try await phone.decline("../../me/delete") }
+        let nobody = try server.client()
+        await #expect(throws: SwitchboardError.signedOut) { try await nobody.answer(cancelled.id) }
+        await #expect(throws: SwitchboardError.signedOut) { try await nobody.decline(cancelled.id) }
+        await nobody.close()
+        await #expect(throws: SwitchboardError.closed) { try await nobody.answer(cancelled.id) }
+        for client in [ann, ben, phone] { await client.close() }
+    }
+
+    @Test func reportsWhyItRingsNoMore() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server)
+        let call = try await ann.call([benMe.id], kind: .audio)
+        async let end = phone.ringEnd(of: call.id, expiringAt: Date(timeIntervalSinceNow: 60))
+        _ = await first(in: call.updates) { $0.participant(benMe.id)?.state == .ringing }
+        try await call.cancel()
+        #expect(try await end == .cancelled)
+        let other = try await ann.call([benMe.id], kind: .audio)
+        async let elsewhere = phone.ringEnd(of: other.id)
+        _ = await first(in: other.updates) { $0.participant(benMe.id)?.state == .ringing }
+        guard case .answered = try await ben.answer(other.id) else {
+            Issue.record("it was not answered")
+            return
+        }
+        #expect(try await elsewhere == .answered)
+        try await other.end()
+        for client in [ann, ben, phone] { await client.close() }
+    }
+
+    /// Nothing listens at the address of this phone's server, until the test lets it.
+    @Test func givesUpWhileItConnects() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let proxy = try await CuttingProxy(to: server.port)
+        let phone = try await phone(of: ben, on: server, through: proxy.port)
+        try await proxy.close()
+        let call = try await ann.call([benMe.id], kind: .audio)
+        await #expect(throws: SwitchboardError.timedOut) {
+            try await phone.answer(call.id, within: .milliseconds(200))
+        }
+        await #expect(throws: SwitchboardError.timedOut) {
+            try await phone.decline(call.id, within: .milliseconds(200))
+        }
+        let answering = Task { try await phone.answer(call.id) }
+        answering.cancel()
+        await #expect(throws: CancellationError.self) { try await answering.value }
+        // It rings on for the others.
+        guard case .answered = try await ben.answer(call.id) else {
+            Issue.record("it was not answered")
+            return
+        }
+        try await call.end()
+        for client in [ann, ben, phone] { await client.close() }
+    }
+
+    /// Whenever it is cancelled: the call rings on, or is over. It is never left with somebody who is not there.
+    @Test func leavesNoCallWithNobodyInIt() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        var outcomes: [String: Int] = [:]
+        for round in 0..<24 {
+            let phone = try await phone(of: ben, on: server)
+            let call = try await ann.call([benMe.id], kind: .audio)
+            let answering = Task { try await phone.answer(call.id) }
+            // Some yields later each time, from before the connection to after the answer.
+            for _ in 0..<(round * round * 40) { await Task.yield() }
+            answering.cancel()
+            switch await answering.result {
+            case .success(.answered(let live)): try await live.leave()
+            case .success(.over(let end)): Issue.record("\(end)")
+            case .failure(let error): #expect(error is CancellationError)
+            }
+            try await eventually { await phone.realtime.answerings.isEmpty }
+            let settled = await first(in: call.updates) {
+                $0.status == .ended || $0.participant(benMe.id)?.state == .invited
+            }
+            outcomes[settled?.status.rawValue ?? "", default: 0] += 1
+            if settled?.status != .ended { try await call.cancel() }
+            let ended = await first(in: call.updates) { $0.status == .ended }
+            #expect(ended?.endReason == (settled?.status == .ended ? .hungUp : .cancelled))
+            await phone.close()
+        }
+        #expect(outcomes[""] == nil, "\(outcomes)")
+        for client in [ann, ben] { await client.close() }
+    }
+
+    /// The connection breaks again and again while it answers.
+    @Test func answersOverABadConnection() async throws {
+        let server = try await RealServer()
+        let proxy = try await CuttingProxy(to: server.port)
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let cutting = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(.random(in: 5...120)))
+                proxy.cut()
+            }
+        }
+        for _ in 0..<10 {
+            let phone = try await phone(of: ben, on: server, through: proxy.port)
+            let call = try await ann.call([benMe.id], kind: .audio)
+            guard case .answered(let live) = try await phone.answer(call.id, within: .seconds(50)) else {
+                Issue.record("it was not answered")
+                continue
+            }
+            try await live.end()
+            _ = await first(in: call.updates) { $0.status == .ended }
+            await phone.close()
+        }
+        cutting.cancel()
+        for client in [ann, ben] { await client.close() }
+        try await proxy.close()
+    }
+}
