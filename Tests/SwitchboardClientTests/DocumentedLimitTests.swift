@@ -82,7 +82,7 @@ struct DocumentedLimitTests {
 
 /// The examples in articles are those that are compiled with these tests.
 struct DocumentedExampleTests {
-    @Test(arguments: [("reading", "Reading"), ("asking", "Asking")])
+    @Test(arguments: [("reading", "Reading"), ("asking", "Asking"), ("waking", "Waking")])
     func areCompiled(name: String, article: String) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let example = try String(contentsOf: folder.appending(path: "Examples/\(name).swift"), encoding: .utf8)
