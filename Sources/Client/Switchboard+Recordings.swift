@@ -60,6 +60,7 @@ extension Switchboard {
     /// ``TranscriptTranslations/next``. It is made within the user's budget and stored nowhere, so keep it while it is shown.
     ///
     /// - Parameters:
+    ///   - recording: the recording.
     ///   - language: a BCP 47 tag.
     ///   - first: the index of the first segment.
     ///   - limit: the index of the first one that is not wanted, such as one that was translated before; nil for all.
