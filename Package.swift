@@ -314,7 +314,10 @@ let package = Package(
             ]),
         tests(
             "SwitchboardClientTests",
-            ["SwitchboardClient", "Assistant", "Calls", "Friends", "Messaging", "SDP", nioPosix, grdb]),
+            [
+                "SwitchboardClient", "Assistant", "Calls", "Friends", "Messaging", "Model", "Notifications", "Push",
+                "SDP", nioPosix, grdb,
+            ]),
         tests(
             "ScenarioTests",
             [
