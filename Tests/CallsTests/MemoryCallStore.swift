@@ -120,6 +120,8 @@ extension MemoryCallStore {
         }
     }
 
+    func isDisabled(_ user: UserID) -> Bool { state.people[user]?.isDisabled ?? true }
+
     func refusesCalls(of caller: UserID, _ user: UserID) -> Bool { state.refusals.contains([user, caller]) }
 
     func call(_ id: CallID) -> Call? { state.calls[id] }

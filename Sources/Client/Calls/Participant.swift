@@ -72,7 +72,7 @@ public struct Participant: Codable, Hashable, Sendable {
     /// The remaining ring time in milliseconds when the server wrote this: prefer it to the deadline, since clocks
     /// differ.
     public var remainingMs: Int?
-    /// When the ring went out to devices of theirs that may sleep; nil if they have none.
+    /// When the ring was queued for devices of theirs that may sleep; nil if they have none.
     public var pushedAt: Date?
     /// When they joined.
     public var joinedAt: Date?

@@ -50,6 +50,8 @@ package struct PushRecord: Hashable, Sendable {
     package var changedAt: Timestamp
     /// Of the claim.
     package var fence: Int64
+    /// The end of the quiet hours for which it waited.
+    package var quietUntil: Timestamp?
 
     /// Of a topic that goes on.
     package enum Sent: String, Hashable, Sendable {
@@ -58,7 +60,7 @@ package struct PushRecord: Hashable, Sendable {
 
     package init(
         id: Int64, topic: PushTopic, registration: PushRegistration, after: Int64, upTo: Int64, sent: Sent? = nil,
-        attempt: Int = 0, createdAt: Timestamp, changedAt: Timestamp, fence: Int64
+        attempt: Int = 0, createdAt: Timestamp, changedAt: Timestamp, fence: Int64, quietUntil: Timestamp? = nil
     ) {
         self.id = id
         self.topic = topic
@@ -70,6 +72,7 @@ package struct PushRecord: Hashable, Sendable {
         self.createdAt = createdAt
         self.changedAt = changedAt
         self.fence = fence
+        self.quietUntil = quietUntil
     }
 }
 

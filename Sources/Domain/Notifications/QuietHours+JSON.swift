@@ -47,8 +47,9 @@ extension QuietHours: Codable {
         return two(minute / 60) + ":" + two(minute % 60)
     }
 
+    /// Of an area and a place: what else is known are abbreviations, and offsets whose sign others read the other way round.
     private static func isName(_ text: String) -> Bool {
-        (1...maxZoneLength).contains(text.utf8.count)
+        (1...maxZoneLength).contains(text.utf8.count) && (text.contains("/") || text == "UTC")
             && text.utf8.allSatisfy { byte in
                 (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-/_".utf8.contains(byte)
             }

@@ -48,13 +48,17 @@ package struct NotificationComposer: Sendable {
         }
     }
 
+    /// Of a ring that failed or was lost with its process nobody knows whether it rings.
+    private static func hasRung(_ record: PushRecord) -> Bool { record.sent == .ring || record.attempt > 0 }
+
     /// Whether it waits for the end of quiet hours. What ends a ring does not: the device rings.
     private static func mayWait(_ outcome: Outcome, _ record: PushRecord) -> Bool {
         if case .later = outcome { return true }
         guard case .tell(let notification) = outcome else { return false }
         switch notification.content {
         case .message, .ring: return true
-        case .missedCall: return record.sent != .ring
+        // It replaces a ring that may have arrived.
+        case .missedCall: return !hasRung(record)
         case .ringEnded: return false
         }
     }
@@ -181,8 +185,7 @@ extension NotificationComposer {
         _ id: CallID, _ record: PushRecord, for reader: Reader, _ store: StoreTransaction
     ) throws -> Outcome {
         guard let call = try store.call(id), let participant = call.participant(reader.user) else { return .nothing }
-        // Of one that failed or was lost with its process nobody knows whether it rings.
-        let hasRung = record.sent == .ring || record.attempt > 0
+        let hasRung = Self.hasRung(record)
         if participant.isWithheld { return hasRung ? tell(.ringEnded(id, .cancelled), call, reader, store) : .nothing }
         switch participant.state {
         case .invited(let until), .ringing(let until):

@@ -480,7 +480,8 @@ extension PushDispatcher {
         report(outcome, of: kind)
         switch outcome {
         case .delivered:
-            metrics.delivered(kind, after: now.milliseconds(since: record.changedAt))
+            let due = max(record.changedAt, record.quietUntil ?? record.changedAt)
+            metrics.delivered(kind, after: now.milliseconds(since: due))
             let next = notified(notification, record, at: now)
             let result: PushSettlement.Result = notification.isRing ? .rings : .done(next: next)
             finish(admitted, result, number: notification.number, hasResponded: true)

@@ -273,7 +273,8 @@ package enum Schemas {
         .optional("remainingMs", .integer(), "The remaining ring time when this was written."),
         .optional(
             "pushedAt", .time,
-            "When the ring went out to devices that may sleep. Absent if the user has none: then only who is connected rings."),
+            "When the ring was queued for devices that may sleep. Absent if the user has none: then only who is connected rings."
+        ),
         .optional("joinedAt", .time), .optional("leftAt", .time), .optional("detachedAt", .time),
         .optional("reason", .choice(endReasons + ["answered_elsewhere", "declined_elsewhere", "taken_over"])),
         .required("connected", .boolean), .required("media", .named("Media")), .optional("quality", .named("Quality")),

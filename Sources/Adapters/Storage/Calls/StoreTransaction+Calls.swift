@@ -1,3 +1,4 @@
+import Accounts
 package import Calls
 package import Model
 import Webhooks
@@ -12,25 +13,24 @@ extension StoreTransaction {
             SELECT u.id, u.display_name, u.photo_url, u.call_waiting, u.disabled_at, b.at, u.deleted_at,
                 EXISTS (SELECT 1 FROM push_registrations r WHERE r.user_id = u.id),
                 EXISTS (SELECT 1 FROM sign_ins s WHERE s.user_id = u.id AND s.ended_at IS NULL)
+                    OR EXISTS (SELECT 1 FROM outside_identities o WHERE o.user_id = u.id AND o.issuer <> ?2)
             FROM users u
-            LEFT JOIN blocks b ON b.blocker = u.id AND b.user_id = ?1 WHERE u.id IN \(Placeholders.list(users.count, from: 2))
-            """, [.id(caller)] + users.map { .id($0) }
+            LEFT JOIN blocks b ON b.blocker = u.id AND b.user_id = ?1 WHERE u.id IN \(Placeholders.list(users.count, from: 3))
+            """, [.id(caller), .text(UserReference.issuer)] + users.map { .id($0) }
         ).map { row in
             let user: UserID = try row.id(0)
-            let (isPushed, isSignedIn) = (try row.bool(7), try row.bool(8))
+            // Users of an outside issuer have no sign-in: they may have a session at any moment.
+            let (isPushed, maySignIn) = (try row.bool(7), try row.bool(8))
             return CallParty(
                 user: user, displayName: try row.text(1), photoURL: try row.textIfPresent(2),
                 allowsCallWaiting: try row.bool(3), hasBlockedCaller: try !row.isNull(5),
                 isDisabled: try !row.isNull(4), isDeleted: try !row.isNull(6), isPushed: isPushed,
-                isReachable: try isPushed || isSignedIn || mayComeOtherwise(user))
+                isReachable: isPushed || maySignIn || subscriptions.includes(.callRinging))
         }
     }
 
-    /// Whether a user without a session may have one at any moment, or is rung by somebody else: users of an outside issuer
-    /// have no sign-in, and the operator's own back end may listen.
-    private func mayComeOtherwise(_ user: UserID) throws -> Bool {
-        if subscriptions.includes(.callRinging) { return true }
-        return try sql.first("SELECT 1 FROM outside_identities WHERE user_id = ?1 LIMIT 1", [.id(user)]) != nil
+    package func isDisabled(_ user: UserID) throws -> Bool {
+        try sql.first("SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL", [.id(user)]) == nil
     }
 
     package func call(_ id: CallID) throws -> Call? {

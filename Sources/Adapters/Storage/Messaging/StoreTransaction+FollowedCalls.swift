@@ -33,8 +33,10 @@ extension StoreTransaction {
         }
         for user in users.subtracting(known).sorted(by: { $0.text < $1.text }) {
             try sql.execute(
-                "INSERT INTO missed_calls (conversation_id, number, user_id) VALUES (?1, ?2, ?3)",
-                [.id(conversation), .integer(number), .id(user)])
+                """
+                INSERT INTO missed_calls (conversation_id, number, user_id)
+                SELECT ?1, ?2, u.id FROM users u WHERE u.id = ?3 AND u.disabled_at IS NULL
+                """, [.id(conversation), .integer(number), .id(user)])
         }
     }
 

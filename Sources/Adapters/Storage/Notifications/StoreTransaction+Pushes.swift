@@ -213,7 +213,7 @@ extension StoreTransaction {
             let rows = try sql.query(
                 """
                 SELECT \(Self.registrationColumns), p.id, p.topic, p.after_number, p.up_to, p.sent, p.attempt, p.created_at,
-                    p.changed_at, p.fence
+                    p.changed_at, p.fence, p.quiet_until
                 FROM pushes p JOIN push_registrations r ON r.id = p.registration_id
                 WHERE p.is_call = ?1 AND p.not_before <= ?2 ORDER BY p.not_before, p.id LIMIT ?3
                 """, [.bool(isCall), .time(now), .integer(limit - claimed.count)])
@@ -235,7 +235,8 @@ extension StoreTransaction {
             id: try row.integer(start), topic: try topic(row, start + 1, isCall: isCall),
             registration: try registration(row), after: try row.integer(start + 2), upTo: try row.integer(start + 3),
             sent: try row.textIfPresent(start + 4).flatMap(PushRecord.Sent.init), attempt: try row.int(start + 5),
-            createdAt: try row.time(start + 6), changedAt: try row.time(start + 7), fence: try row.integer(start + 8))
+            createdAt: try row.time(start + 6), changedAt: try row.time(start + 7), fence: try row.integer(start + 8),
+            quietUntil: try row.timeIfPresent(start + 9))
     }
 
     /// What the device of a registration is told of a topic by another service; nil if it is not registered there.

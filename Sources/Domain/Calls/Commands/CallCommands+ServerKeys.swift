@@ -63,7 +63,7 @@ extension CallCommands {
         try checkNoLivePair(request, live, at: now, in: store)
         let call = Call.ringingEverybody(
             id: id, conversation: conversation, kind: request.kind, mode: .gateway(epoch: epoch),
-            parties: ([caller] + callees).map { ($0, isBusy($0, live, except: [])) },
+            parties: ([caller] + callees).map { (rung($0), isBusy($0, live, except: [])) },
             ringSeconds: request.ringSeconds ?? rules.ringSeconds, rules: rules, at: now)
         try store.insert(call)
         var outcome = CallOutcome(call: call, at: now)
@@ -72,6 +72,13 @@ extension CallCommands {
         try difference.note(at: now, in: store)
         outcome.effects = difference.effects(at: now)
         return outcome
+    }
+
+    /// The back end that places the call may wake whom it calls.
+    private func rung(_ party: CallParty) -> CallParty {
+        var party = party
+        party.isReachable = true
+        return party
     }
 
     /// Ends a call for everybody. Ending an ended call changes nothing.

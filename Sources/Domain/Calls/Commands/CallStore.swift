@@ -156,6 +156,9 @@ package protocol CallStore: SignalStore, RecordingStore, EventStore {
     /// Those of `users` who exist, as seen by `caller`, in any order.
     func parties(_ users: [UserID], calledBy caller: UserID) throws -> [CallParty]
 
+    /// Whether the account is disabled or deleted, or there is none.
+    func isDisabled(_ user: UserID) throws -> Bool
+
     /// Whether calls of the caller that name the user do not reach them, as if they had blocked the caller.
     func refusesCalls(of caller: UserID, _ user: UserID) throws -> Bool
 

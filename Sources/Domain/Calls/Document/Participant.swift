@@ -57,7 +57,8 @@ package struct Participant: Hashable, Sendable {
     /// user was removed from the conversation of the call, and sees no more of it.
     package internal(set) var isWithheld: Bool
     package internal(set) var state: State
-    /// When the ring went out to devices that may sleep; nil if the user has none.
+    /// When the ring was queued for devices that may sleep; nil if the user has none. It says nothing of what the user has
+    /// chosen, such as quiet hours, since whoever is blocked sees it too.
     package internal(set) var pushedAt: Timestamp?
     package internal(set) var media: MediaState
     package internal(set) var quality: QualitySummary?

@@ -16,7 +16,8 @@ struct CallEvents {
         let changed = call.participants.filter { !$0.isWithheld }
         let ringing = store.subscriptions.includes(.callRinging) ? changed.filter(beginsToRing) : []
         let answered = store.subscriptions.includes(.callAnswered) ? changed.filter(hasAnswered) : []
-        let missed = store.subscriptions.includes(.callMissed) ? changed.filter(hasMissed) : []
+        let missed =
+            store.subscriptions.includes(.callMissed) ? try changed.filter { try hasMissed($0, in: store) } : []
         let ended = store.subscriptions.includes(.callEnded) && difference.hasEnded
         guard ended || !(ringing.isEmpty && answered.isEmpty && missed.isEmpty) else { return }
 
@@ -66,12 +67,12 @@ extension CallEvents {
         return !earlier.isJoined
     }
 
-    private func hasMissed(_ participant: Participant) -> Bool {
+    private func hasMissed(_ participant: Participant, in store: some CallStore) throws -> Bool {
         let earlier = earlier(participant)
         switch participant.state {
         case .missed: return earlier?.isRinging == true
-        // Nothing could ring: the user learns of it later. An account that was disabled meanwhile has not missed it.
-        case .unreachable: return earlier.map { $0.state != .unreachable && !$0.isRinging } ?? true
+        // Nothing could ring: the user learns of it later.
+        case .unreachable: return try earlier?.state != .unreachable && !store.isDisabled(participant.user)
         default: return false
         }
     }

@@ -1658,6 +1658,7 @@ export const english = {
         to: "To",
         zone: "Time zone: {zone}.",
         otherZone: "The times are in the zone {zone}. A change here puts them into that of this device, {own}.",
+        empty: "Enter a whole time, such as 22:00.",
         same: "Choose two different times.",
     },
     notifyLevels: {

@@ -9,6 +9,14 @@ import { report } from "./settings-section.js";
 const usual = { from: "22:00", to: "07:00" };
 
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+/** Of the names of one zone that which the browser prefers; what it does not know stays. */
+const preferred = (zone) => {
+    try {
+        return Intl.DateTimeFormat(undefined, { timeZone: zone }).resolvedOptions().timeZone;
+    } catch {
+        return zone;
+    }
+};
 const shown = (zone) => zone.replaceAll("_", " ");
 
 export function quietHoursPart() {
@@ -28,25 +36,25 @@ export function quietHoursPart() {
         if (withTimes) {
             control.checked = Boolean(stored);
             for (const [name, input] of Object.entries(inputs)) input.value = (stored ?? usual)[name];
-            showProblem(false);
+            showProblem();
         }
         times.hidden = !stored;
         const [its, own] = [stored?.zone ?? ownZone(), ownZone()];
-        zone.textContent = its === own ? t("quietHours.zone", { zone: shown(own) }) : t("quietHours.otherZone", { zone: shown(its), own: shown(own) });
+        zone.textContent = preferred(its) === preferred(own) ? t("quietHours.zone", { zone: shown(own) }) : t("quietHours.otherZone", { zone: shown(its), own: shown(own) });
     };
-    const showProblem = (isWrong) => {
-        problem.hidden = !isWrong;
-        problem.textContent = isWrong ? t("quietHours.same") : "";
+    const showProblem = (text) => {
+        problem.hidden = !text;
+        problem.textContent = text ?? "";
         for (const input of Object.values(inputs)) {
-            if (isWrong) input.setAttribute("aria-invalid", "true");
+            if (text) input.setAttribute("aria-invalid", "true");
             else input.removeAttribute("aria-invalid");
         }
     };
     const changed = () => {
         const [from, to] = [inputs.from.value, inputs.to.value];
-        const isWrong = !from || !to || from === to;
-        showProblem(isWrong);
-        if (!isWrong) save({ from, to });
+        const wrong = !from || !to ? "quietHours.empty" : from === to ? "quietHours.same" : undefined;
+        showProblem(wrong && t(wrong));
+        if (!wrong) save({ from, to });
     };
 
     // One request at a time, and of what came meanwhile the last.
