@@ -441,6 +441,18 @@ def test_other_devices_learn_of_quiet_hours(server):
 # Registrations.
 
 
+def test_a_web_site_gets_few_requests_for_a_message(server, service):
+    ann = server.user()
+    devices = on_devices(server, 10)
+    ben = befriend(devices[0], ann)[0]
+    phones = [register(device, service) for device in devices]
+    assert len(registrations(ben)) == 8
+    sent(ann, direct(ann, ben), "hello")
+    for phone in phones[2:]:
+        service.wait(1, phone)
+    assert not phones[0].pushes and not phones[1].pushes
+
+
 def test_registrations_are_checked(server, service):
     user = server.user()
     good = service.subscribe().registration()

@@ -130,7 +130,12 @@ package struct PushLanes: Sendable {
     }
 
     private static func isService(_ name: String) -> Bool {
-        services.contains(name) || name.hasSuffix(windowsDomain) || isConfigured(name)
+        isWellKnown(name) || isConfigured(name)
+    }
+
+    /// Whether it is the push service of a browser's maker. Others may be any web site.
+    package static func isWellKnown(_ host: String) -> Bool {
+        services.contains(host) || host.hasSuffix(windowsDomain)
     }
 
     /// One that does not respond for a while is no hostile client's: all that it fails to take at a time are requests of one

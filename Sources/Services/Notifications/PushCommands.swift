@@ -6,6 +6,9 @@ package import Webhooks
 
 /// What users do with their devices' registrations for pushes.
 package struct PushCommands: Sendable {
+    /// Registrations of a user at one push service that is of no browser's maker.
+    private static let maxAtHost = 8
+
     private let store: Store
     private let sealer: any PushSealer
     private let rules: WebhookAddressRules
@@ -36,7 +39,7 @@ package struct PushCommands: Sendable {
         if case .web(let web) = address, !canEncrypt(web) {
             throw Problem.invalid("keys.p256dh", "These 65 bytes are no point of P-256.")
         }
-        return try await store.write { [sealer] store in
+        return try await store.write { store in
             let user = principal.user
             guard try store.isSignedIn(user, by: principal.signIn) else {
                 throw Problem(.unauthenticated, "The session of this access token has ended. Sign in again.")
@@ -48,8 +51,23 @@ package struct PushCommands: Sendable {
                 sealed: try sealer.seal(address.bytes, for: user, on: device, kind.rawValue),
                 digest: sealer.digest(address.identity), endpoint: principal.signIn == nil ? principal.endpoint : nil,
                 isShared: request.shared ?? false, createdAt: store.now, updatedAt: store.now)
-            return try store.save(registration).document
+            let saved = try store.save(registration)
+            if case .web(let web) = address { try removeOldest(at: web.endpoint.host, of: user, in: store) }
+            return saved.document
         }.value
+    }
+
+    /// Each message to a user is a request to each of their devices, so a service that may be anybody's has few of them: the
+    /// least recently renewed go.
+    private func removeOldest(at host: String, of user: UserID, in store: StoreTransaction) throws {
+        guard !PushLanes.isWellKnown(host) else { return }
+        let registrations = try store.pushRegistrations(of: user).filter { registration in
+            guard case .web(let web) = sealer.address(of: registration) else { return false }
+            return web.endpoint.host == host
+        }
+        for registration in registrations.dropFirst(Self.maxAtHost) {
+            try store.removePushRegistration(registration.id)
+        }
     }
 
     package func unregister(_ kind: PushKind, device: DeviceID?, by principal: Principal) async throws {

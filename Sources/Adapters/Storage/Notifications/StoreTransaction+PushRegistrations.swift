@@ -101,7 +101,7 @@ extension StoreTransaction {
         }
     }
 
-    func removePushRegistration(_ id: Int64) throws {
+    package func removePushRegistration(_ id: Int64) throws {
         try sql.execute("DELETE FROM push_registrations WHERE id = ?1", [.integer(id)])
         try sql.execute("DELETE FROM pushes WHERE registration_id = ?1", [.integer(id)])
     }
