@@ -44,18 +44,31 @@ class Sink(threading.Thread):
         self.count = 0
         self.last = 0.0
         self.arrivals: dict[str, float] = {}
-        self.ready = threading.Event()
+        self.open: set[asyncio.Transport] = set()
+        self.loop = asyncio.new_event_loop()
+        self.server: asyncio.Server | None = None
         self.start()
-        self.ready.wait(10)
+        self.up()
 
     def run(self) -> None:
-        asyncio.run(self.serve())
+        self.loop.run_forever()
 
-    async def serve(self) -> None:
-        server = await asyncio.get_running_loop().create_server(lambda: Connection(self), "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self.ready.set()
-        await server.serve_forever()
+    def up(self) -> None:
+        """Listens, on the port that it had before."""
+        listening = self.loop.create_server(lambda: Connection(self), "127.0.0.1", self.port)
+        self.server = asyncio.run_coroutine_threadsafe(listening, self.loop).result()
+        self.port = self.server.sockets[0].getsockname()[1]
+
+    def down(self) -> None:
+        """Refuses connections, and closes those that are open."""
+
+        async def close() -> None:
+            assert self.server is not None
+            self.server.close()
+            for transport in list(self.open):
+                transport.abort()
+
+        asyncio.run_coroutine_threadsafe(close(), self.loop).result()
 
     def wait(self, count: int, seconds: float = 60) -> bool:
         deadline = time.monotonic() + seconds
@@ -70,7 +83,12 @@ class Connection(asyncio.Protocol):
         self.data = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.sink.open.add(transport)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.sink.open.discard(self.transport)
 
     def data_received(self, data: bytes) -> None:
         self.data += data
@@ -85,7 +103,6 @@ class Connection(asyncio.Protocol):
             self.sink.last = time.monotonic()
             self.sink.count += 1
             self.sink.arrivals.setdefault(head.split(" ", 2)[1], self.sink.last)
-            assert isinstance(self.transport, asyncio.Transport)
             self.transport.write(b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
 
 
@@ -117,6 +134,20 @@ class Bench:
                 self.register(one)
             made.append((people[0], self.group(people)))
         return made
+
+    def crowd(self, members: int, ports: list[int]) -> tuple[User, str]:
+        """The same of one large group, with devices at these ports by turns."""
+        people = self.server.users(members)
+        for index, one in enumerate(people[1:]):
+            path = f"http://127.0.0.1:{ports[index % len(ports)]}/{uuid.uuid4().hex}"
+            response = one.request("PUT", "/v1/me/device/push", {"kind": "web", "endpoint": path, "keys": KEYS})
+            assert response.status_code == 200, response.text
+        here = self.group(people[:100])
+        for first in range(100, members, 100):
+            more = [one.id for one in people[first : first + 100]]
+            added = self.key.post(f"/v1/server/conversations/{here}/members", {"members": more})
+            assert added.status_code == 200, added.text
+        return people[0], here
 
     def cpu(self) -> float:
         fields = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()
@@ -269,16 +300,10 @@ def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
             body = {"kind": "web", "endpoint": f"http://127.0.0.1:{port}/{uuid.uuid4().hex}", "keys": KEYS}
             assert one.request("PUT", "/v1/me/device/push", body).status_code == 200
         bad.append((people[0], bench.group(people)))
-    crowd = bench.server.users(members)
-    for one in crowd[1:]:
-        bench.register(one)
-    body = {"clientID": client_id(), "kind": "group", "members": [one.id for one in crowd[:100]], "name": "crowd"}
-    here = bench.key.post("/v1/server/conversations", body).json()["conversation"]["id"]
-    for first in range(100, members, 100):
-        more = [one.id for one in crowd[first : first + 100]]
-        added = bench.key.post(f"/v1/server/conversations/{here}/members", {"members": more})
-        assert added.status_code == 200, added.text
-    print(f"\nothers' messages beside 150 devices at hostile addresses, and a group of {members:,} devices:")
+    crowd = bench.crowd(members, [bench.sink.port])
+    mob = bench.crowd(members, devices.ports)
+    print(f"\nothers' messages beside 150 devices at hostile addresses, a group of {members:,} devices, and")
+    print("one at hostile addresses, each told every second:")
 
     def attack(targets: list[tuple[User, str]], stop: threading.Event) -> None:
         while not stop.wait(1):
@@ -287,7 +312,7 @@ def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
 
     for number in range(rounds):
         line = []
-        for name, targets in (("alone", []), ("hostile", bad), ("crowd", [(crowd[0], here)])):
+        for name, targets in (("alone", []), ("hostile", bad), ("crowd", [crowd]), ("hostile crowd", [mob])):
             stop = threading.Event()
             thread = threading.Thread(target=attack, args=(targets, stop))
             thread.start()
@@ -302,16 +327,52 @@ def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
         print(f"  round {number + 1}: " + "; ".join(line))
 
 
+def outage(bench: Bench, seconds: int) -> None:
+    """What a push service that is down does to the messages of others, and whether anything is lost."""
+    friends, told = bench.groups(5, True), bench.groups(100, True)
+    print(f"\nothers' messages while a push service is up and down, {seconds} s each, with 10 a second to groups:")
+    line = []
+    for name in ("up", "down"):
+        bench.sink.arrivals.clear()
+        if name == "down":
+            bench.sink.down()
+        stop = threading.Event()
+
+        def write(stop: threading.Event = stop) -> None:
+            index = 0
+            while not stop.wait(0.1):
+                send(*told[index % len(told)])
+                index += 1
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        times = others(bench, friends, seconds)
+        stop.set()
+        thread.join()
+        p50, p99 = (times[int(len(times) * share)] for share in (0.5, 0.99))
+        line.append(f"{name} p50 {p50:.1f}, p99 {p99:.1f} ms")
+    print("  " + "; ".join(line))
+    bench.sink.arrivals.clear()
+    bench.sink.up()
+    # Each of the groups has had messages meanwhile.
+    began, devices = time.monotonic(), GROUP * (len(friends) + len(told))
+    while len(bench.sink.arrivals) < devices and time.monotonic() < began + 4 * seconds + 120:
+        time.sleep(0.1)
+    took = time.monotonic() - began
+    print(f"  up again: {len(bench.sink.arrivals)} of {devices} devices were pushed to within {took:.0f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/push")
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile"])
+    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile", "outage"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--groups", type=int, default=150)
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--members", type=int, default=10_000)
     parser.add_argument("--rate", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--down", type=int, default=60, help="seconds for which the push service is down")
     options = parser.parse_args()
     switchboard_tests.server.BINARY = (options.binaries / "switchboard").resolve()
     with tempfile.TemporaryDirectory() as path:
@@ -331,6 +392,8 @@ def main() -> None:
                 rings(bench, options.rate, options.seconds)
             if options.only in (None, "hostile"):
                 hostile(bench, options.rounds, options.seconds, options.members)
+            if options.only in (None, "outage"):
+                outage(bench, options.down)
         finally:
             server.kill()
 
