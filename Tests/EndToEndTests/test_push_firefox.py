@@ -208,3 +208,41 @@ def test_signing_out_ends_it(fay, one, own, service, notifications):
     fay.is_in()
     wait_until(lambda: service.channels[-1].response is not autopush.GONE, "a new subscription")
     assert len(service.channels[-2].pushes) == sent
+
+
+def test_another_account_in_the_browser_is_told_its_own_and_nothing_else(fay, one, own, service, notifications):
+    other, chat = conversation(own, one, "Jon Jay")
+    fay.go("settings")
+    fay.click("[data-action=sign-out]")
+    fay.find("#sign-in-form")
+    guest = Person(fay.browser, own.url, "Gia Grey").sign_up()
+    guest.go("settings")
+    is_registered(guest)
+    friend, theirs = conversation(own, API(guest), "Kim Kerr")
+    fay.browser.leave()
+    other.say(chat, "For Fay")
+    friend.say(theirs, "For Gia")
+    notifications.shows("Kim Kerr", "For Gia")
+    notifications.shows("Jon Jay")
+    fay.driver.get(fay.url)
+    guest.is_in()
+    guest.go("settings")
+    guest.click("[data-action=sign-out]")
+    fay.sign_in()
+    fay.is_in()
+
+
+def test_a_browser_that_was_off_collects_what_came(own, service, tmp_path):
+    with firefox(tmp_path, service.preferences) as browser:
+        notifications = Notifications(browser)
+        person = Person(browser, own.url, "Nia Noon").sign_up()
+        person.go("settings")
+        person.click("#notification-settings [data-action=turn-on-notifications]")
+        notifications.consent()
+        is_registered(person)
+        other, chat = conversation(own, API(person), "Otto Orr")
+    other.say(chat, "While you were away")
+    wait_until(lambda: service.channels[-1].pushes, "the push")
+    with firefox(tmp_path, service.preferences) as browser:
+        [shown] = Notifications(browser).shows("Otto Orr", "While you were away")
+        assert not shown.silent
