@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import SwitchboardClient
@@ -189,6 +190,54 @@ struct PushScenarios {
         }
         #expect(try await elsewhere == .answered)
         try await other.end()
+        for client in [ann, ben, phone] { await client.close() }
+    }
+
+    private func ringClock(_ clock: ManualClock<ContinuousClock.Instant>) -> RingClock {
+        RingClock(now: { clock.now }, sleep: { try await clock.sleep(until: $0) })
+    }
+
+    /// The phone's clock is fast: by it, the ring of the push has expired when it comes.
+    @Test func ringsForAsLongAsTheServerSays() async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let clock = ManualClock<ContinuousClock.Instant>()
+        let phone = try await phone(of: ben, on: server)
+        let call = try await ann.call([benMe.id], kind: .audio)
+        async let end = phone.ringEnd(of: call.id, expiringAt: .distantPast, by: ringClock(clock))
+        _ = await first(in: call.updates) { $0.participant(benMe.id)?.state == .ringing }
+        // Longer than any ring.
+        for _ in 0..<5 { clock.advance(by: .seconds(60)) }
+        try await call.cancel()
+        #expect(try await end == .cancelled)
+        for client in [ann, ben, phone] { await client.close() }
+    }
+
+    /// Without a connection, the ring ends with the time that the call's document had.
+    @Test(arguments: [Date.distantPast, .distantFuture])
+    func ringsForAsLongAsTheServerSaidLast(expiry: Date) async throws {
+        let server = try await RealServer()
+        let proxy = try await CuttingProxy(to: server.port)
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let clock = ManualClock<ContinuousClock.Instant>()
+        let phone = try await phone(of: ben, on: server, through: proxy.port)
+        let call = try await ann.call([benMe.id], kind: .audio, ringFor: 100)
+        let start = clock.now
+        async let end = phone.ringEnd(of: call.id, expiringAt: expiry, by: ringClock(clock))
+        _ = await first(in: call.updates) { $0.participant(benMe.id)?.state == .ringing }
+        try await proxy.close()
+        await connection(of: phone, is: false)
+        let ends = start + .seconds(20)...start + .seconds(100)
+        try await eventually { clock.deadlines.allSatisfy(ends.contains) }
+        clock.advance(by: .seconds(100))
+        #expect(try await end == .missed)
+        let other = try await ann.call([benMe.id], kind: .audio, other: .end)
+        async let unheard = phone.ringEnd(of: other.id, expiringAt: .distantPast, by: ringClock(clock))
+        try await eventually { clock.deadlines.contains(clock.now + .seconds(10)) }
+        clock.advance(by: .seconds(10))
+        #expect(try await unheard == .missed)
         for client in [ann, ben, phone] { await client.close() }
     }
 

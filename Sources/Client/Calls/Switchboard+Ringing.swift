@@ -11,9 +11,6 @@ public enum CallAnswer: Sendable {
 
 // Calls of which a push has told. All of this works before there is a connection.
 extension Switchboard {
-    /// How long a call rings at most.
-    private static let longestRing = Duration.seconds(120)
-
     /// Answers a call by its id, such as from a push: connects if need be, and accepts it on this endpoint.
     ///
     /// Sign in before, such as with ``use(_:)``. If its task is cancelled, or the time is over, the call is not answered,
@@ -70,18 +67,25 @@ extension Switchboard {
     /// Says that this endpoint rings for a call, and waits until the call rings no more.
     ///
     /// Call it when a push has told of the call: PushKit is told of no end, which comes over the connection that this opens.
-    /// Without a connection, the ring ends when it expires.
+    /// While there is a connection, only the server says that the ring is over. Without one, the ring ends when it expires.
     ///
     /// - Parameters:
     ///   - call: The call.
     ///   - expiry: When the ring expires, as the push has it; nil is two minutes from now. It counts as at
-    ///     least 10 seconds and at most two minutes from now, since clocks differ.
+    ///     least 10 seconds and at most two minutes from now, since clocks differ, and only until the call's document
+    ///     has come, which has the remaining time.
     /// - Returns: Why it rings no more; nil if it was answered on this endpoint.
     public func ringEnd(of call: CallID, expiringAt expiry: Date? = nil) async throws -> RingEnd? {
-        let seconds = expiry.map { max(10, min($0.timeIntervalSinceNow, 120)) }
-        let ringing = Task { [realtime] in try await realtime.ringEnd(of: call) }
+        try await ringEnd(of: call, expiringAt: expiry, by: RingClock())
+    }
+
+    func ringEnd(of call: CallID, expiringAt expiry: Date?, by clock: RingClock) async throws -> RingEnd? {
+        let deadline = RingDeadline(remaining: expiry?.timeIntervalSinceNow, at: clock.now())
+        let timer = RingTimer(deadline, clock: clock) { [realtime] in await realtime.untilDisconnected() }
+        defer { timer.cancel() }
+        let ringing = Task { [realtime] in try await realtime.ringEnd(of: call) { timer.apply($0) } }
         do {
-            return try await ringing.value(within: seconds.map { .milliseconds(Int64($0 * 1_000)) } ?? Self.longestRing)
+            return try await ringing.value { try await timer.untilExpired() }
         } catch SwitchboardError.timedOut {
             return .missed
         }
@@ -104,6 +108,11 @@ extension Task where Failure == any Error {
     /// The value, or ``SwitchboardError/timedOut``. The task is cancelled with the caller's, and when the time is over; it is
     /// not waited for then.
     func value(within timeout: Duration) async throws -> Success {
+        try await value { try await Task<Never, Never>.sleep(for: timeout) }
+    }
+
+    /// The value, or ``SwitchboardError/timedOut`` when `timeout` returns.
+    func value(until timeout: @escaping @Sendable () async throws -> Void) async throws -> Success {
         let (outcomes, continuation) = AsyncThrowingStream.makeStream(of: Success.self, throwing: (any Error).self)
         let waiting = Task<Void, Never> {
             do {
@@ -113,8 +122,8 @@ extension Task where Failure == any Error {
                 continuation.finish(throwing: error)
             }
         }
-        let timer = Task<Void, Never> {
-            try? await Task<Never, Never>.sleep(for: timeout)
+        let timer = Task<Void, any Error> {
+            try await timeout()
             if !Task<Never, Never>.isCancelled { continuation.finish(throwing: SwitchboardError.timedOut) }
         }
         defer {
@@ -130,13 +139,17 @@ extension Task where Failure == any Error {
 }
 
 extension RealtimeEndpoint {
-    fileprivate func ringEnd(of id: CallID) async throws -> RingEnd? {
-        let live: LiveCall
+    /// - Parameter rings: called with the user's part in each document in which the call rings.
+    fileprivate func ringEnd(of id: CallID, rings: (Participant) -> Void) async throws -> RingEnd? {
+        let document: Call
         do {
-            live = try await connectedCall(id)
+            document = try await connectedCall(id)
         } catch SwitchboardError.refused(let problem) where problem.kind == .notFound {
             return .cancelled
         }
+        // It has the remaining time of now, and the live call may not.
+        if let user, let participant = document.participant(user) { rings(participant) }
+        let live = liveCall(for: document)
         var hasReported = false
         for await document in live.updates {
             guard let user else { break }
@@ -144,6 +157,7 @@ extension RealtimeEndpoint {
             case .joined: return nil
             case .over(let end): return end
             case .rings:
+                if let participant = document.participant(user) { rings(participant) }
                 guard !hasReported else { continue }
                 hasReported = true
                 // If it is over, the next document says so.
@@ -155,14 +169,20 @@ extension RealtimeEndpoint {
         throw failure
     }
 
-    /// Waits for the connection for as long as the task runs.
-    private func connectedCall(_ id: CallID) async throws -> LiveCall {
+    /// The call's document. Waits for the connection for as long as the task runs.
+    private func connectedCall(_ id: CallID) async throws -> Call {
         while true {
             do {
-                return try await requestCall("calls.get", LiveCall.Plain(call: id))
+                let response: CallMember = try await request("calls.get", LiveCall.Plain(call: id))
+                return response.call
             } catch SwitchboardError.timedOut {
                 continue
             }
         }
+    }
+
+    /// Returns at once if there is no connection, or when the task is cancelled.
+    fileprivate func untilDisconnected() async {
+        for await isConnected in connections.subscribe(first: [isConnected]) where !isConnected { return }
     }
 }
