@@ -193,6 +193,33 @@ struct PushScenarios {
         for client in [ann, ben, phone] { await client.close() }
     }
 
+    /// The document of a call that is over does not say on which device it was answered.
+    @Test(arguments: [true, false]) func knowsWhatItHasAnswered(byItsID: Bool) async throws {
+        let server = try await RealServer()
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server)
+        let tablet = try await self.phone(of: ben, on: server)
+        let call = try await ann.call([benMe.id], kind: .audio)
+        if byItsID {
+            guard case .answered = try await phone.answer(call.id) else {
+                Issue.record("it was not answered")
+                return
+            }
+        } else {
+            let ringing = try #require(await first(in: await phone.incomingCalls) { $0.id == call.id })
+            try await ringing.accept()
+        }
+        try await call.end()
+        #expect(try await phone.ringEnd(of: call.id) == nil)
+        guard case .over(.cancelled) = try await phone.answer(call.id) else {
+            Issue.record("it was answered here")
+            return
+        }
+        #expect(try await tablet.ringEnd(of: call.id) == .answered)
+        for client in [ann, ben, phone, tablet] { await client.close() }
+    }
+
     private func ringClock(_ clock: ManualClock<ContinuousClock.Instant>) -> RingClock {
         RingClock(now: { clock.now }, sleep: { try await clock.sleep(until: $0) })
     }

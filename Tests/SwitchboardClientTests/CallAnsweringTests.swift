@@ -25,9 +25,9 @@ struct CallAnsweringTests {
     }
 
     private func accept(
-        _ machine: inout CallAnswering, _ result: Result<Call, SwitchboardError>
+        _ machine: inout CallAnswering, _ result: Result<Call, SwitchboardError>, wasAnsweredHere: Bool = false
     ) -> [CallAnswering.Action] {
-        machine.accepted(result, for: "ben", at: "mine")
+        machine.accepted(result, for: "ben", at: "mine", wasAnsweredHere: wasAnsweredHere)
     }
 
     @Test func waitsForTheConnection() {
@@ -116,8 +116,7 @@ struct CallAnsweringTests {
             (refused(.callEnded, call(.ended, .missed, at: nil, .cancelled)), .cancelled),
             (refused(.callEnded, call(.ended, .missed, at: nil, .missed)), .missed),
             (refused(.callEnded, call(.ended, .declined, at: nil, .declined)), .declined),
-            (refused(.callEnded, call(.ended, .left, at: "tablet", .hungUp)), .answered),
-            (refused(.callEnded, call(.ended, .left, at: "mine", .hungUp)), .cancelled),
+            (refused(.callEnded, call(.ended, .left, at: nil, .hungUp)), .answered),
         ]
         for (error, end) in ends {
             var machine = CallAnswering()
@@ -125,6 +124,10 @@ struct CallAnsweringTests {
             #expect(accept(&machine, .failure(error)) == [.complete(.over(end))], "\(error)")
             #expect(machine.isOver)
         }
+        var again = CallAnswering()
+        _ = again.connected()
+        let over = refused(.callEnded, call(.ended, .left, at: nil, .hungUp))
+        #expect(accept(&again, .failure(over), wasAnsweredHere: true) == [.complete(.over(.cancelled))])
         for error in [refused(.conflict), .signedOut, .overflow] {
             var machine = CallAnswering()
             _ = machine.connected()
@@ -133,17 +136,25 @@ struct CallAnsweringTests {
     }
 
     @Test func readsWhetherItRings() {
-        func state(_ call: Call) -> RingState { RingState(call, for: "ben", at: "mine") }
+        func state(_ call: Call, here: Bool = false) -> RingState {
+            RingState(call, for: "ben", at: "mine", wasAnsweredHere: here)
+        }
         #expect(state(call(.ringing, .invited, at: nil)) == .rings && state(call(.active, .ringing, at: nil)) == .rings)
         #expect(state(call(.ended, .ringing, at: nil)) == .over(.cancelled))
         #expect(state(call()) == .joined && state(call(at: "tablet")) == .over(.answered))
-        #expect(state(call(.ended, .joined)) == .over(.cancelled))
+        // The change of the call may come before that of the participant.
+        #expect(state(call(.ended, .joined)) == .left)
+        #expect(state(call(.ended, .joined, at: "tablet"), here: true) == .over(.answered))
+        for status in [Call.Status.active, .ended] {
+            #expect(state(call(status, .left, at: nil)) == .over(.answered))
+            #expect(state(call(status, .left, at: nil), here: true) == .left)
+        }
         #expect(state(call(.active, .declined, at: nil)) == .over(.declined))
         #expect(state(call(.active, .missed, at: nil)) == .over(.missed))
         for other in [Participant.State.busy, .unreachable, Participant.State(rawValue: "dreaming")] {
             #expect(state(call(.active, other, at: nil)) == .over(.cancelled))
         }
-        #expect(RingState(call(), for: "eva", at: "mine") == .over(.cancelled))
+        #expect(RingState(call(), for: "eva", at: "mine", wasAnsweredHere: true) == .over(.cancelled))
     }
 
     @Test func endsWithTheClient() {

@@ -92,8 +92,10 @@ struct CallAnswering: Sendable {
     }
 
     /// The result of the request.
+    ///
+    /// - Parameter wasAnsweredHere: as for ``RingState``.
     mutating func accepted(
-        _ result: Result<Call, SwitchboardError>, for user: UserID?, at endpoint: EndpointID
+        _ result: Result<Call, SwitchboardError>, for user: UserID?, at endpoint: EndpointID, wasAnsweredHere: Bool
     ) -> [Action] {
         switch (state, result) {
         case (.accepting, .success(let call)):
@@ -104,7 +106,8 @@ struct CallAnswering: Sendable {
             return [.complete(.failed(.timedOut)), .find]
         case (.accepting, .failure(let error)):
             state = .over
-            return [.complete(Self.outcome(error, for: user, at: endpoint))]
+            let outcome = Self.outcome(error, for: user, at: endpoint, wasAnsweredHere: wasAnsweredHere)
+            return [.complete(outcome)]
         case (.undoing, .success), (.finding, .success):
             state = .over
             return [.leave]
@@ -123,19 +126,20 @@ struct CallAnswering: Sendable {
     ) -> [Action] {
         guard case .finding = state else { return [] }
         state = .over
-        guard let user, case .success(let call) = result, RingState(call, for: user, at: endpoint) == .joined
-        else { return [] }
-        return [.leave]
+        guard let user, case .success(let call) = result else { return [] }
+        return RingState(call, for: user, at: endpoint, wasAnsweredHere: false) == .joined ? [.leave] : []
     }
 
-    private static func outcome(_ error: SwitchboardError, for user: UserID?, at endpoint: EndpointID) -> Outcome {
+    private static func outcome(
+        _ error: SwitchboardError, for user: UserID?, at endpoint: EndpointID, wasAnsweredHere: Bool
+    ) -> Outcome {
         switch error.problem?.kind {
         case .answeredElsewhere?: return .over(.answered)
         // Also a call that another account of this device may see.
         case .notFound?: return .over(.cancelled)
         case .callEnded?:
             guard let user, let call = error.problem?.call,
-                case .over(let end) = RingState(call, for: user, at: endpoint)
+                case .over(let end) = RingState(call, for: user, at: endpoint, wasAnsweredHere: wasAnsweredHere)
             else { return .over(.cancelled) }
             return .over(end)
         default: return .failed(error)

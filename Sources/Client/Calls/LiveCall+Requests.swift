@@ -126,7 +126,7 @@ extension LiveCall {
     /// ``Problem/Kind/answeredElsewhere``. `other` says what to do with the user's current call.
     @discardableResult
     public func accept(other: OtherCall? = nil, media: MediaChange? = nil) async throws -> Call {
-        try await change("calls.accept", Accept(call: id, other: other, media: media))
+        try await endpoint.accept(Accept(call: id, other: other, media: media))
     }
 
     /// Declines the call on all endpoints of the user; a call of two ends by that.

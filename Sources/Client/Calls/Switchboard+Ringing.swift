@@ -5,7 +5,8 @@ import NIOHTTP1
 public enum CallAnswer: Sendable {
     /// This endpoint is in the call.
     case answered(LiveCall)
-    /// It rings no more, and was not answered here: end what is shown of it.
+    /// It rings no more, and this endpoint is not in it: end what is shown of it. A call that was answered here before, and is
+    /// over, is ``RingEnd/cancelled``.
     case over(RingEnd)
 }
 
@@ -74,7 +75,8 @@ extension Switchboard {
     ///   - expiry: When the ring expires, as the push has it; nil is two minutes from now. It counts as at
     ///     least 10 seconds and at most two minutes from now, since clocks differ, and only until the call's document
     ///     has come, which has the remaining time.
-    /// - Returns: Why it rings no more; nil if it was answered on this endpoint.
+    /// - Returns: Why it rings no more; nil if it was answered on this endpoint, also if it is over since. Then its
+    ///   ``LiveCall`` says what has become of it. The last 64 calls are remembered for as long as the client lives.
     public func ringEnd(of call: CallID, expiringAt expiry: Date? = nil) async throws -> RingEnd? {
         try await ringEnd(of: call, expiringAt: expiry, by: RingClock())
     }
@@ -153,8 +155,8 @@ extension RealtimeEndpoint {
         var hasReported = false
         for await document in live.updates {
             guard let user else { break }
-            switch RingState(document, for: user, at: identity.id) {
-            case .joined: return nil
+            switch RingState(document, for: user, at: identity.id, wasAnsweredHere: answered.contains(id)) {
+            case .joined, .left: return nil
             case .over(let end): return end
             case .rings:
                 if let participant = document.participant(user) { rings(participant) }

@@ -17,7 +17,10 @@ extension RealtimeEndpoint {
     func answer(_ request: LiveCall.Accept, within timeout: Duration) async throws -> CallAnswer {
         start()
         if case .stopped(let error) = machine.connectionState { throw error }
-        if let live = joined(request.call) { return .answered(live) }
+        if let live = joined(request.call) {
+            give(live.document)
+            return .answered(live)
+        }
         lastAnswering += 1
         let number = lastAnswering
         let answer = try await withTaskCancellationHandler {
@@ -38,7 +41,15 @@ extension RealtimeEndpoint {
             leave(live.id)
             throw CancellationError()
         }
+        if case .answered(let live) = answer { give(live.document) }
         return answer
+    }
+
+    /// Accepts a call for a reader of its ``LiveCall``.
+    func accept(_ request: LiveCall.Accept) async throws -> Call {
+        let response: CallMember = try await self.request("calls.accept", request)
+        give(response.call)
+        return response.call
     }
 
     func connectedAnswerings() { changeAnswerings { $0.connected() } }
@@ -89,7 +100,10 @@ extension RealtimeEndpoint {
 
     private func sendAccept(_ request: LiveCall.Accept, of number: Int) async {
         let result = await document(of: "calls.accept", request)
-        changeAnswering(number) { [user, identity] in $0.accepted(result, for: user, at: identity.id) }
+        let wasAnsweredHere = answered.contains(request.call)
+        changeAnswering(number) { [user, identity] in
+            $0.accepted(result, for: user, at: identity.id, wasAnsweredHere: wasAnsweredHere)
+        }
     }
 
     private func find(_ call: CallID, of number: Int) async {
@@ -102,6 +116,7 @@ extension RealtimeEndpoint {
     ) async -> Result<Call, SwitchboardError> {
         do {
             let response: CallMember = try await request(name, params)
+            note(response.call)
             return .success(response.call)
         } catch let error as SwitchboardError {
             return .failure(error)
@@ -119,9 +134,20 @@ extension RealtimeEndpoint {
         }
     }
 
+    /// Remembers whether a call was answered here.
+    func note(_ call: Call) {
+        if let user { answered.apply(call, for: user, at: identity.id) }
+    }
+
+    /// Remembers a call that somebody here was given.
+    private func give(_ call: Call) {
+        if let user { answered.give(call, to: user, at: identity.id) }
+    }
+
     /// The call, if this endpoint is in it.
     private func joined(_ id: CallID) -> LiveCall? {
-        guard let user, let call = book.live[id], RingState(call, for: user, at: identity.id) == .joined
+        guard let user, let call = book.live[id],
+            RingState(call, for: user, at: identity.id, wasAnsweredHere: false) == .joined
         else { return nil }
         return liveCall(for: call)
     }

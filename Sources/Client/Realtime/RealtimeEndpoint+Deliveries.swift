@@ -48,8 +48,11 @@ extension RealtimeEndpoint {
     func handle(_ event: CallBook.Event) {
         switch event {
         case .incoming(let call): incoming.send(liveCall(for: call))
-        case .updated(let call): liveCall(for: call).update(call)
+        case .updated(let call):
+            note(call)
+            liveCall(for: call).update(call)
         case .ended(let call):
+            note(call)
             liveCalls.removeValue(forKey: call.id)?.end(call)
         case .gone(let id): liveCalls.removeValue(forKey: id)?.abandon(.streamClosed)
         case .signals(let id, let signals, let isWhole): liveCalls[id]?.receive(signals, isWhole: isWhole)

@@ -40,6 +40,7 @@ actor RealtimeEndpoint {
     /// Calls that are being answered by their ids.
     var answerings: [Int: OpenAnswering] = [:]
     var lastAnswering = 0
+    var answered = AnsweredCalls()
     /// Whose access token the connection was opened with.
     var tokenSubject: TokenSubject?
 
@@ -93,6 +94,7 @@ extension RealtimeEndpoint {
     func changeUser() {
         stop(.signedOut)
         book = CallBook()
+        answered = AnsweredCalls()
         friendBook = FriendBook()
         user = nil
         lastPresence = [:]
