@@ -7,7 +7,7 @@ import Synchronization
 final class CuttingProxy: Sendable {
     private let listener: any Channel
     private let connections: Connections
-    private let isHoldingStreams: Flag
+    private let dropped = DroppedFrames()
 
     private final class Connections: Sendable {
         let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
@@ -26,11 +26,10 @@ final class CuttingProxy: Sendable {
     ///
     /// - Parameter roundTrip: how much later a response comes.
     init(to target: Int, roundTrip: TimeAmount = .zero) async throws {
-        let (connections, isHoldingStreams) = (Connections(), Flag())
-        (self.connections, self.isHoldingStreams) = (connections, isHoldingStreams)
+        connections = Connections()
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelOption(.autoRead, value: false)
-            .childChannelInitializer { client in
+            .childChannelInitializer { [connections, dropped] client in
                 connections.add(client)
                 return ClientBootstrap(group: client.eventLoop)
                     .channelOption(.autoRead, value: false)
@@ -40,7 +39,7 @@ final class CuttingProxy: Sendable {
                         let delay = TimeAmount.nanoseconds(roundTrip.nanoseconds / 2)
                         try client.pipeline.syncOperations.addHandler(Relaying(to: server, after: delay))
                         try server.pipeline.syncOperations.addHandlers(
-                            StreamFilter(isHoldingStreams), Relaying(to: client, after: delay))
+                            StreamFilter(dropped), Relaying(to: client, after: delay))
                         client.setOption(.autoRead, value: true).whenComplete { _ in }
                         server.setOption(.autoRead, value: true).whenComplete { _ in }
                     }
@@ -49,7 +48,13 @@ final class CuttingProxy: Sendable {
     }
 
     /// From now on, the frames of streams do not arrive; responses do.
-    func holdStreams() { isHoldingStreams.value.withLock { $0 = true } }
+    func holdStreams() { dropped.state.withLock { $0.streams = true } }
+
+    /// From now on, the results of requests do not arrive, until it says that they do.
+    func holdResults(_ isHolding: Bool = true) { dropped.state.withLock { $0.results = isHolding } }
+
+    /// How many results with a call have not arrived.
+    var heldCalls: Int { dropped.state.withLock { $0.calls } }
 
     /// Closes every connection.
     func cut() {

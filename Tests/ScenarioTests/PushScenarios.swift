@@ -321,6 +321,66 @@ struct PushScenarios {
         try await proxy.close()
     }
 
+    /// The user gives up while the server accepts the call, and then answers it after all. What is found out about the first
+    /// attempt does not hang up.
+    @Test(arguments: [true, false]) func keepsWhatIsAnsweredOnceMore(byItsID: Bool) async throws {
+        let server = try await RealServer()
+        let proxy = try await CuttingProxy(to: server.port)
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server, through: proxy.port)
+        let call = try await ann.call([benMe.id], kind: .audio)
+        let ringing = try #require(await first(in: await phone.incomingCalls) { $0.id == call.id })
+        proxy.holdResults()
+        let answering = Task { try await phone.answer(call.id) }
+        _ = await first(in: ringing.updates) { $0.participant(benMe.id)?.state == .joined }
+        answering.cancel()
+        await #expect(throws: CancellationError.self) { try await answering.value }
+        try await eventually { proxy.heldCalls == 1 }
+        if byItsID {
+            guard case .answered = try await phone.answer(call.id) else {
+                Issue.record("it is not in the call")
+                return
+            }
+            proxy.holdResults(false)
+        } else {
+            proxy.holdResults(false)
+            try await ringing.accept()
+        }
+        #expect(await phone.realtime.answerings.count == 1)
+        // Now the phone asks whether the first attempt was accepted.
+        proxy.cut()
+        try await eventually { await phone.realtime.answerings.isEmpty }
+        try await eventually { await phone.realtime.leavings.isEmpty }
+        #expect(try await ringing.connected().status == .active)
+        #expect(call.document.participant(benMe.id)?.state == .joined)
+        try await call.end()
+        for client in [ann, ben, phone] { await client.close() }
+        try await proxy.close()
+    }
+
+    /// The first attempt is being left when the user answers once more: that is not told to be answered, and hung up then.
+    @Test func answersOnlyWhatItDoesNotLeave() async throws {
+        let server = try await RealServer()
+        let proxy = try await CuttingProxy(to: server.port, roundTrip: .milliseconds(400))
+        let (ann, _) = try await server.person("Ann")
+        let (ben, benMe) = try await server.person("Ben")
+        let phone = try await phone(of: ben, on: server, through: proxy.port)
+        let call = try await ann.call([benMe.id], kind: .audio)
+        let answering = Task { try await phone.answer(call.id) }
+        _ = await first(in: call.updates) { $0.participant(benMe.id)?.state == .joined }
+        answering.cancel()
+        await #expect(throws: CancellationError.self) { try await answering.value }
+        try await eventually { await phone.realtime.answerings.isEmpty }
+        guard case .over(.cancelled) = try await phone.answer(call.id) else {
+            Issue.record("it is left")
+            return
+        }
+        #expect(await first(in: call.updates) { $0.status == .ended }?.endReason == .hungUp)
+        for client in [ann, ben, phone] { await client.close() }
+        try await proxy.close()
+    }
+
     /// It is cancelled at any moment, mostly before there is a connection: the call rings on, or is over.
     @Test func isCancelledAtAnyMoment() async throws {
         let server = try await RealServer()

@@ -2,24 +2,31 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Set by a test, and read on event loops.
-final class Flag: Sendable {
-    let value = Mutex(false)
+/// What a ``StreamFilter`` drops: set by a test, and read on event loops.
+final class DroppedFrames: Sendable {
+    struct State: Sendable {
+        var streams = false
+        var results = false
+        /// How many results with a call were dropped.
+        var calls = 0
+    }
+
+    let state = Mutex(State())
 }
 
-/// Drops the frames of streams out of what a server sends over a WebSocket (RFC 6455 section 5.2), while a flag is set.
-/// Everything else passes as it is.
+/// Drops the frames of streams, or the results of requests, out of what a server sends over a WebSocket (RFC 6455 section
+/// 5.2), while a test wants it. Everything else passes as it is.
 final class StreamFilter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private enum Mode { case head, http, frames }
 
-    private let isDropping: Flag
+    private let dropped: DroppedFrames
     private var mode = Mode.head
     private var waiting = ByteBuffer()
 
-    init(_ isDropping: Flag) { self.isDropping = isDropping }
+    init(_ dropped: DroppedFrames) { self.dropped = dropped }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
@@ -28,7 +35,7 @@ final class StreamFilter: ChannelInboundHandler {
         switch mode {
         case .head: break
         case .http: pass(waiting.readableBytes, context)
-        case .frames: while let length = frameLength { pass(length, context, unless: isOfStream(length)) }
+        case .frames: while let length = frameLength { pass(length, context, unless: isDropped(length)) }
         }
         waiting.discardReadBytes()
     }
@@ -63,11 +70,15 @@ final class StreamFilter: ChannelInboundHandler {
         return header + payload
     }
 
-    private func isOfStream(_ length: Int) -> Bool {
-        guard isDropping.value.withLock({ $0 }), let (header, payload) = frame,
+    private func isDropped(_ length: Int) -> Bool {
+        guard dropped.state.withLock({ $0.streams || $0.results }), let (header, payload) = frame,
             let text = waiting.getBytes(at: waiting.readerIndex + header, length: payload),
             let json = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any]
         else { return false }
-        return json["stream"] != nil
+        return dropped.state.withLock { state in
+            guard state.results, let result = json["result"] else { return state.streams && json["stream"] != nil }
+            if (result as? [String: Any])?["call"] != nil { state.calls += 1 }
+            return true
+        }
     }
 }

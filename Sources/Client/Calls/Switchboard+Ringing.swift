@@ -155,7 +155,8 @@ extension RealtimeEndpoint {
         var hasReported = false
         for await document in live.updates {
             guard let user else { break }
-            switch RingState(document, for: user, at: identity.id, wasAnsweredHere: answered.contains(id)) {
+            let wasAnsweredHere = answered.contains(id) || answered.isAnswering(id)
+            switch RingState(document, for: user, at: identity.id, wasAnsweredHere: wasAnsweredHere) {
             case .joined, .left: return nil
             case .over(let end): return end
             case .rings:

@@ -15,15 +15,54 @@ struct OpenAnswering: Sendable {
 extension RealtimeEndpoint {
     /// Answers a call as soon as there is a connection, for which it waits at most `timeout`.
     func answer(_ request: LiveCall.Accept, within timeout: Duration) async throws -> CallAnswer {
+        try Task.checkCancellation()
         start()
         if case .stopped(let error) = machine.connectionState { throw error }
-        if let live = joined(request.call) {
-            give(live.document)
+        let call = request.call
+        if let live = joined(call), let user {
+            answered.give(live.document, to: user, at: identity.id)
             return .answered(live)
         }
+        var given: Call?
+        answered.begin(call)
+        defer { endAttempt(at: call, given: given) }
+        let answer = try await outcome(of: request, within: timeout)
+        if case .answered(let live) = answer {
+            if Task.isCancelled {
+                leaveUnlessWanted(call)
+                throw CancellationError()
+            }
+            given = live.document
+        }
+        return answer
+    }
+
+    /// Accepts a call for a reader of its ``LiveCall``.
+    func accept(_ request: LiveCall.Accept) async throws -> Call {
+        while let leaving = leavings[request.call]?.task {
+            try await Task<Void, any Error> { await leaving.value }.value(within: options.requestTimeout)
+        }
+        var given: Call?
+        answered.begin(request.call)
+        defer { endAttempt(at: request.call, given: given) }
+        let response: CallMember = try await self.request("calls.accept", request)
+        given = response.call
+        return response.call
+    }
+
+    private func endAttempt(at call: CallID, given document: Call?) {
+        if answered.end(call, given: document, to: user, at: identity.id) { leave(call) }
+    }
+
+    /// The call was accepted for somebody who has given up.
+    private func leaveUnlessWanted(_ call: CallID) {
+        if answered.acceptedForNobody(call) { leave(call) }
+    }
+
+    private func outcome(of request: LiveCall.Accept, within timeout: Duration) async throws -> CallAnswer {
         lastAnswering += 1
         let number = lastAnswering
-        let answer = try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try Task.checkCancellation()
             return try await withCheckedThrowingContinuation { continuation in
                 let deadline = Task { [weak self, clock] in
@@ -32,29 +71,25 @@ extension RealtimeEndpoint {
                 }
                 answerings[number] = OpenAnswering(
                     call: request.call, request: request, continuation: continuation, deadline: deadline)
-                if isConnected { changeAnswering(number) { $0.connected() } }
+                connectAnswerings { $0 == number }
             }
         } onCancel: {
             Task { await self.changeAnswering(number) { $0.abandon(.cancelled) } }
         }
-        if Task.isCancelled, case .answered(let live) = answer {
-            leave(live.id)
-            throw CancellationError()
-        }
-        if case .answered(let live) = answer { give(live.document) }
-        return answer
     }
 
-    /// Accepts a call for a reader of its ``LiveCall``.
-    func accept(_ request: LiveCall.Accept) async throws -> Call {
-        let response: CallMember = try await self.request("calls.accept", request)
-        give(response.call)
-        return response.call
-    }
-
-    func connectedAnswerings() { changeAnswerings { $0.connected() } }
+    func connectedAnswerings() { connectAnswerings { _ in true } }
     func disconnectedAnswerings() { changeAnswerings { $0.disconnected() } }
     func stoppedAnswerings(_ error: SwitchboardError) { changeAnswerings { $0.stopped(error) } }
+
+    /// A call that is being left is accepted only after that: its document may still say that this endpoint is in it.
+    private func connectAnswerings(_ isConcerned: (Int) -> Bool) {
+        guard isConnected else { return }
+        for number in answerings.keys.sorted() where isConcerned(number) {
+            guard let call = answerings[number]?.call, leavings[call] == nil else { continue }
+            changeAnswering(number) { $0.connected() }
+        }
+    }
 
     private func changeAnswerings(_ decide: (inout CallAnswering) -> [CallAnswering.Action]) {
         for number in answerings.keys.sorted() { changeAnswering(number, decide) }
@@ -82,10 +117,7 @@ extension RealtimeEndpoint {
         case .withdraw: answering.accepting?.cancel()
         case .find:
             Task { [weak self] in await self?.find(answering.call, of: number) }
-        case .leave:
-            // Somebody else here may have answered it.
-            let isWanted = answerings.contains { $0.key != number && $0.value.call == answering.call }
-            if !isWanted { leave(answering.call) }
+        case .leave: leaveUnlessWanted(answering.call)
         }
     }
 
@@ -127,11 +159,32 @@ extension RealtimeEndpoint {
     }
 
     private func leave(_ call: CallID) {
-        Task { [weak self] in
+        lastLeaving += 1
+        let number = lastLeaving
+        let earlier = leavings[call]?.task
+        let task = Task { [weak self] in
+            await earlier?.value
             let result = await self?.document(of: "calls.leave", LiveCall.Plain(call: call))
-            guard case .failure(let error)? = result else { return }
-            self?.options.logger?.debug("an answered call was not left", metadata: ["error": "\(error)"])
+            await self?.hasLeft(call, number, result)
         }
+        leavings[call] = (number, task)
+    }
+
+    private func hasLeft(_ call: CallID, _ number: Int, _ result: Result<Call, SwitchboardError>?) {
+        switch result {
+        case .success(let document)?:
+            // It may have overtaken the streams, whose last document says that this endpoint is in the call.
+            guard let user else { break }
+            for event in book.apply(document, for: user) { handle(event) }
+            expectStreams()
+            setTimer()
+        case .failure(let error)?:
+            options.logger?.debug("an answered call was not left", metadata: ["error": "\(error)"])
+        case nil: break
+        }
+        guard leavings[call]?.number == number else { return }
+        leavings[call] = nil
+        connectAnswerings { answerings[$0]?.call == call }
     }
 
     /// Remembers whether a call was answered here.
@@ -139,14 +192,9 @@ extension RealtimeEndpoint {
         if let user { answered.apply(call, for: user, at: identity.id) }
     }
 
-    /// Remembers a call that somebody here was given.
-    private func give(_ call: Call) {
-        if let user { answered.give(call, to: user, at: identity.id) }
-    }
-
-    /// The call, if this endpoint is in it.
+    /// The call, if this endpoint is in it, and is not leaving it.
     private func joined(_ id: CallID) -> LiveCall? {
-        guard let user, let call = book.live[id],
+        guard leavings[id] == nil, let user, let call = book.live[id],
             RingState(call, for: user, at: identity.id, wasAnsweredHere: false) == .joined
         else { return nil }
         return liveCall(for: call)

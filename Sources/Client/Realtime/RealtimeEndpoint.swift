@@ -41,6 +41,9 @@ actor RealtimeEndpoint {
     var answerings: [Int: OpenAnswering] = [:]
     var lastAnswering = 0
     var answered = AnsweredCalls()
+    /// Calls that were accepted for nobody, and are being left.
+    var leavings: [CallID: (number: Int, task: Task<Void, Never>)] = [:]
+    var lastLeaving = 0
     /// Whose access token the connection was opened with.
     var tokenSubject: TokenSubject?
 
