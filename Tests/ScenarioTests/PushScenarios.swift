@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import TestSupport
 import Testing
+import Wire
 
 @testable import SwitchboardClient
 
@@ -410,14 +411,15 @@ struct PushScenarios {
     }
 
     /// The connection breaks again and again while it answers.
-    @Test func answersOverABadConnection() async throws {
+    @Test(arguments: [freshSeed()]) func answersOverABadConnection(seed: UInt64) async throws {
         let server = try await RealServer()
         let proxy = try await CuttingProxy(to: server.port)
         let (ann, _) = try await server.person("Ann")
         let (ben, benMe) = try await server.person("Ben")
         let cutting = Task {
+            var random = SeededRandom(seed: seed)
             while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(.random(in: 5...120)))
+                try await Task.sleep(for: .milliseconds(Int.random(in: 5...120, using: &random)))
                 proxy.cut()
             }
         }
