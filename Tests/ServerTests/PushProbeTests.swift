@@ -1,3 +1,4 @@
+import Model
 import Notifications
 import Services
 import Testing
@@ -9,7 +10,8 @@ import Testing
         server: RunningServer(state: .running(Set(ServerRole.allCases)), send: { _ in nil }))
 
     private func health(_ checks: [PushServiceCheck], isEnabled: Bool = true, registrations: Int = 1) -> PushHealth {
-        var health = PushHealth(isEnabled: isEnabled, hasContact: true, registrations: registrations)
+        var health = PushHealth(isEnabled: isEnabled, hasContact: true)
+        health.kinds[0].registrations = registrations
         health.checks = checks
         return health
     }
@@ -45,16 +47,20 @@ import Testing
     /// Whether a reason is known or not: another service may have worked since.
     @Test func pushesThatWaitAreAFailure() {
         var health = health([])
-        (health.waiting, health.oldestSeconds) = (3, 61)
+        (health.kinds[0].waiting, health.kinds[1].waiting) = (1, 2)
+        (health.kinds[0].oldestSeconds, health.kinds[1].oldestSeconds) = (2, 61)
         for reason in [nil, "fcm: Its response was 503."] {
-            health.reason = reason
+            if reason != nil {
+                health.kinds[1].failure = PushHealth.Failure(
+                    reason: "Its response was 503.", since: Timestamp(milliseconds: 0))
+            }
             guard case .failed(let problem) = probe.evaluate(health) else {
                 Issue.record("It passes.")
                 return
             }
             #expect(problem.detail == "3 pushes wait, the oldest for 61 seconds" + CheckProblem.clause(reason))
         }
-        health.oldestSeconds = 60
+        health.kinds[1].oldestSeconds = 60
         #expect(probe.evaluate(health) == .passed("browsers, 1 device"))
     }
 }

@@ -193,6 +193,33 @@ extension PushDispatcherTests {
         }
     }
 
+    @Test func whyPushesFailIsKnownUntilAServiceTakesOne() async throws {
+        let outcomes = Shared<[PushOutcome]>([.rejected("413"), .rejected("400"), .gone("410")])
+        let sender = ScriptedPushSender { _ in outcomes.update { $0.removeFirst() } }
+        try await register(ben, at: Self.ben)
+        let id = try await group()
+        let dispatcher = dispatcher(sender)
+        func failure(after count: Int) async throws -> PushHealth.Failure? {
+            try await send("\(count)", to: id)
+            try await eventually { try await isIdle() && sender.messages.count == count }
+            var health = PushHealth(isEnabled: true, hasContact: true)
+            try await dispatcher.describe(&health)
+            #expect(health.kinds.map(\.kind) == PushKind.allCases)
+            #expect(health.kinds.dropFirst().allSatisfy { $0 == PushHealth.Kind($0.kind) }, "nothing of others")
+            #expect(health.registrations == (count < 3 ? 1 : 0))
+            return health.kinds[0].failure
+        }
+        try await running(dispatcher) {
+            let first = try #require(try await failure(after: 1))
+            #expect(first.reason == "413")
+            time.advance(seconds: 60)
+            let second = try #require(try await failure(after: 2))
+            #expect(second.reason == "400" && second.since == first.since)
+            // The service works: it knows its devices.
+            #expect(try await failure(after: 3) == nil)
+        }
+    }
+
     @Test func anAddressThatAnotherKeySealedIsForgotten() async throws {
         let sender = ScriptedPushSender()
         try await register(ben, at: Self.ben)

@@ -94,7 +94,7 @@ package final class PushDispatcher: Service {
         /// What devices were last told of conversations.
         var notified = RecentMap<NotifiedKey, Notified>(capacity: 50_000)
         /// Why the last attempt of a kind failed; none if it did not.
-        var failures: [PushKind: String] = [:]
+        var failures: [PushKind: PushHealth.Failure] = [:]
 
         func nextAlarm(at now: Timestamp) -> Timestamp? {
             guard let deadline = queue.deadline(at: now) else { return nil }
@@ -128,13 +128,16 @@ package final class PushDispatcher: Service {
 
     /// Adds what is known of registrations and of what waits.
     package func describe(_ health: inout PushHealth) async throws {
-        let waiting = try await store.read { try $0.waitingPushes() }
-        health.registrations = waiting.registrations
-        health.waiting = waiting.count
-        health.oldestSeconds = waiting.oldest.map { max(0, Double(clock().milliseconds(since: $0)) / 1_000) } ?? 0
-        let failures = state.withLock { $0.failures }
-        health.reason =
-            failures.isEmpty ? nil : failures.map { "\($0.key): \($0.value)" }.sorted().joined(separator: " ")
+        let (counts, waiting) = try await store.read { (try $0.registrationCounts(), try $0.waitingPushes()) }
+        let (now, failures) = (clock(), state.withLock { $0.failures })
+        health.kinds = PushKind.allCases.map { kind in
+            var one = PushHealth.Kind(kind)
+            one.registrations = counts[kind] ?? 0
+            one.waiting = waiting[kind]?.count ?? 0
+            one.oldestSeconds = waiting[kind].map { max(0, Double(now.milliseconds(since: $0.oldest)) / 1_000) } ?? 0
+            one.failure = failures[kind]
+            return one
+        }
     }
 
     private func wake() { wakes.continuation.yield() }
@@ -559,11 +562,17 @@ extension PushDispatcher {
             let failure = state.withLock { exchange(&$0.failures[kind], with: nil) }
             if failure != nil { logger.notice("pushes work again", metadata: ["kind": "\(kind)"]) }
         case .rejected(let reason), .retry(_, let reason), .unreachable(let reason):
-            let before = state.withLock { exchange(&$0.failures[kind], with: reason) }
-            guard before == nil else { return }
+            let now = clock()
+            let isFirst = state.withLock { state in
+                let before = state.failures[kind]
+                state.failures[kind] = PushHealth.Failure(reason: reason, since: before?.since ?? now)
+                return before == nil
+            }
+            guard isFirst else { return }
             logger.warning("a push fails", metadata: ["kind": "\(kind)", "reason": "\(reason)"])
         // No fault, but many at once are: of an address or a key that is for others.
         case .gone(let reason):
+            state.withLock { $0.failures[kind] = nil }
             logger.info("a device is not known any more", metadata: ["kind": "\(kind)", "reason": "\(reason)"])
         case .cancelled: break
         }

@@ -330,16 +330,29 @@ extension StoreTransaction {
         return times.min()
     }
 
-    /// How many devices there are, and how many pushes no service has taken yet, with the time of the oldest. Those that wait
-    /// for the end of quiet hours are not among them; later they count from that end.
-    package func waitingPushes() throws -> (registrations: Int, count: Int, oldest: Timestamp?) {
-        let registrations = try sql.first("SELECT COUNT(*) FROM push_registrations")?.int(0) ?? 0
-        let row = try sql.first(
+    /// How many registrations of each kind there are.
+    package func registrationCounts() throws -> [PushKind: Int] {
+        var counts: [PushKind: Int] = [:]
+        for row in try sql.query("SELECT kind, COUNT(*) FROM push_registrations GROUP BY kind") {
+            if let kind = PushKind(rawValue: try row.text(0)) { counts[kind] = try row.int(1) }
+        }
+        return counts
+    }
+
+    /// How many pushes of each kind no service has taken yet, with the time of the oldest. Those that wait for the end of quiet
+    /// hours are not among them; later they count from that end.
+    package func waitingPushes() throws -> [PushKind: (count: Int, oldest: Timestamp)] {
+        let rows = try sql.query(
             """
-            SELECT COUNT(*), MIN(CASE WHEN quiet_until > created_at THEN quiet_until ELSE created_at END) FROM pushes
-            WHERE not_before IS NOT NULL AND (quiet_until IS NULL OR quiet_until <= ?1)
+            SELECT r.kind, COUNT(*), MIN(CASE WHEN p.quiet_until > p.created_at THEN p.quiet_until ELSE p.created_at END)
+            FROM pushes p JOIN push_registrations r ON r.id = p.registration_id
+            WHERE p.not_before IS NOT NULL AND (p.quiet_until IS NULL OR p.quiet_until <= ?1) GROUP BY r.kind
             """, [.time(now)])
-        return (registrations, try row?.int(0) ?? 0, try row?.timeIfPresent(1))
+        var waiting: [PushKind: (count: Int, oldest: Timestamp)] = [:]
+        for row in rows {
+            if let kind = PushKind(rawValue: try row.text(0)) { waiting[kind] = (try row.int(1), try row.time(2)) }
+        }
+        return waiting
     }
 
     /// Removes what rests since before `time`: rings whose end was never noted.
