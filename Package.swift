@@ -134,7 +134,7 @@ let package = Package(
         module("Domain", "Voice", ["Model"]),
         module("Domain", "Messaging", ["Model", "Languages", "Voice"]),
         module("Domain", "Assistant", ["Model", "Languages", "Messaging"]),
-        module("Domain", "Transfer", ["Model", "Languages", "Accounts", "Messaging", "Voice"]),
+        module("Domain", "Transfer", ["Model", "Languages", "Notifications", "Accounts", "Messaging", "Voice"]),
 
         // Adapters: each wraps exactly one outside thing.
         module("Adapters", "DatagramIO", ["Wire", "CLinux"]),
@@ -336,7 +336,11 @@ let package = Package(
                 "Voice", "Wire",
             ]),
         tests(
-            "TransferTests", ["TestSupport", "Transfer", "Accounts", "Messaging", "Model", "Storage", "Tokens", "Wire"]),
+            "TransferTests",
+            [
+                "TestSupport", "Transfer", "Accounts", "Messaging", "Model", "Notifications", "Storage", "Tokens",
+                "Wire",
+            ]),
         tests(
             "StreamTests",
             [

@@ -6,6 +6,7 @@ import json
 import stat
 
 from switchboard_tests import conversations as here
+from switchboard_tests.push_service import ALLOWED, serving
 from switchboard_tests.server import HTTP
 from switchboard_tests.transfers import (
     at,
@@ -101,6 +102,41 @@ def test_an_export_is_imported_into_an_empty_server(make_server, tmp_path):
     done = run(first, "export", tmp_path / "all.jsonl")
     assert (done.returncode, "exists already" in done.stderr) == (1, True)
     assert "\texport\t" in run(first, "audit", "--since", "1h").stdout
+
+
+def test_settings_of_notifications_and_registrations_for_pushes(make_server, tmp_path):
+    quiet = {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}
+    settings = {"notifications": "none", "quietHours": quiet}
+    with serving() as browsers:
+        first, second = make_server(ALLOWED), make_server()
+        filled(first, tmp_path)
+        ann = signed_in(first, "ann")
+        assert ann.request("PATCH", "/v1/me", settings).status_code == 200
+        key = HTTP.get(f"{first.url}/v1/server").json()["push"]["web"]["publicKey"]
+        browser = browsers.subscribe(key).registration(shared=True)
+        registered = ann.request("PUT", "/v1/me/device/push", browser).json()
+    # Whose data it is gets all of it, but for the address; every line of hers is the same.
+    lines = exported(first, tmp_path / "ann.jsonl", "--user", "ext:a-1")
+    [line] = {json.dumps(line) for line in lines if line["type"] == "user" and line["id"] == ann.id}
+    assert lines[0] == json.loads(line) == {
+        "type": "user", "id": ann.id, "name": "Ann", "pushes": [registered | {"shared": True}],
+    } | settings
+    text = (tmp_path / "ann.jsonl").read_text()
+    assert not any(secret in text for secret in (browser["endpoint"], *browser["keys"].values()))
+    # Others see nothing of it, and who moves takes the settings along.
+    for name, arguments in (("ben", ["--user", "ben@old.example"]), ("all", [])):
+        lines = exported(first, tmp_path / f"{name}.jsonl", *arguments)
+        assert not any("pushes" in line for line in lines)
+        found = [line for line in lines if line["type"] == "user" and line["id"] == ann.id]
+        assert {settings.keys() <= line.keys() for line in found} == {name == "all"}
+        assert name == "all" or not any(settings.keys() & line.keys() for line in found)
+    own = ann.get(f"/v1/conversations/{inbox(ann)[0]['conversation']['id']}/export").text
+    assert ann.id in own and not any(name in own for name in ("pushes", "quietHours", "notifications"))
+    done = run(second, "import", tmp_path / "all.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert signed_in(second, "ann").get("/v1/me").json().items() >= settings.items()
+    assert signed_in(second, "ann").get("/v1/me/push").json() == {"registrations": []}
+    assert "quietHours" not in signed_in(second, "ben").get("/v1/me").json()
 
 
 def test_one_conversation_and_one_user_are_exported(make_server, tmp_path):

@@ -1,6 +1,7 @@
 import Accounts
 import Messaging
 import Model
+import Notifications
 import Storage
 import TestSupport
 import Testing
@@ -99,6 +100,22 @@ import Transfer
             #expect(messages[1].deletedAt == messages[1].expiresAt)
             #expect(try store.nextExpiry() == messages[0].expiresAt)
         }
+    }
+
+    @Test func settingsForNotificationsComeOverAndRegistrationsDoNot() async throws {
+        let scratch = try await ScratchImports()
+        func line(_ time: String) -> String {
+            #"{"type":"user","id":"ann","name":"Ann","notifications":"none","#
+                + #""quietHours":{"from":"22:00","to":"07:00","zone":"Europe/Berlin"},"#
+                + #""pushes":[{"device":"d","kind":"fcm","createdAt":0,"updatedAt":"\#(time)"}]}"#
+        }
+        #expect(try await run(records([line("2026-01-01T00:00:00.000Z")]), in: scratch) == [.new])
+        // A registration that was renewed makes it no other user.
+        #expect(try await run(records([line("2026-01-02T00:00:00.000Z")]), in: scratch) == [.same])
+        let user = try #require(try await scratch.store.read { try $0.users(after: nil, limit: 2) }.first)
+        #expect(user.notifications == NotificationLevel.none)
+        #expect(user.quietHours == QuietHours(from: 22 * 60, to: 7 * 60, zone: "Europe/Berlin"))
+        #expect(try await scratch.store.read { try $0.pushRegistrations(of: user.id) }.isEmpty)
     }
 
     @Test func everyStepTwiceChangesNothing() async throws {

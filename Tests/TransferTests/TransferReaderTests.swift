@@ -18,6 +18,11 @@ import Transfer
         #"{"type":"user","id":"u1","ext":"u1","email":"ann@example.org","name":"Ann","languages":["en","pt-BR"],"#
             + #""createdAt":"2020-01-02T03:04:05.006Z"}"#,
         #"{"type":"user","id":"ü","name":"Ben"}"#,
+        #"{"type":"user","id":"u3","name":"Cem","notifications":"full","#
+            + #""quietHours":{"from":"22:00","to":"07:05","zone":"Europe/Berlin"},"#
+            + #""pushes":[{"device":"d1","kind":"apnsVoIP","createdAt":"2020-01-02T03:04:05.006Z","#
+            + #""updatedAt":"2020-01-02T03:04:06.006Z","shared":true},{"device":"d1","kind":"web","#
+            + #""createdAt":"2020-01-02T03:04:05.006Z","updatedAt":"2020-01-02T03:04:05.006Z"}]}"#,
         #"{"type":"conversation","id":"c1","kind":"group","name":"Team","createdAt":"2020-01-02T03:04:05.006Z","#
             + #""settings":{"write":"members","add":"admins","rename":"members"}}"#,
         #"{"type":"conversation","id":"c4","kind":"group","#
@@ -77,6 +82,36 @@ import Transfer
         (#"{"id":"c1"}"#, "type", "missing"),
         (#"{"type":"user","id":"u1","name":"Ann","nickname":"A"}"#, "nickname", "has no member nickname"),
         (#"{"type":"user","id":"u1"}"#, "name", "missing"),
+        (#"{"type":"user","id":"u1","name":"A","notifications":"some"}"#, "notifications", "full, name, none"),
+        (
+            #"{"type":"user","id":"u1","name":"A","quietHours":{"from":"24:00","to":"07:00","zone":"UTC"}}"#,
+            "quietHours.from", "00:00 to 23:59"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","quietHours":{"from":"07:00","to":"07:00","zone":"UTC"}}"#,
+            "quietHours.to", "another time"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","quietHours":{"from":"22:00","to":"07:00","zone":"Mars/Base"}}"#,
+            "quietHours.zone", "Europe/Berlin"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","quietHours":{"from":"22:00","to":"07:00"}}"#, "quietHours.zone",
+            "missing"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","quietHours":{"from":"22:00","to":"07:00","zone":"UTC","x":1}}"#,
+            "quietHours.x", "has no member"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","pushes":[{"device":"d1","kind":"web","createdAt":0}]}"#,
+            "pushes[0].updatedAt", "missing"
+        ),
+        (
+            #"{"type":"user","id":"u1","name":"A","pushes":[{"device":"d1","kind":"web","token":"x"}]}"#,
+            "pushes[0].createdAt", "missing"
+        ),
+        (#"{"type":"user","id":"u1","name":"A","pushes":[{"device":"d1","kind":"sms"}]}"#, "pushes[0].kind", "apns"),
         (#"{"type":"user","id":7,"name":"Ann"}"#, "id", "a string, not a number"),
         (#"{"type":"user","id":"","name":"Ann"}"#, "id", "1 to 256 bytes"),
         (#"{"type":"user","id":"u1","name":"Ann","email":"ann"}"#, "email", "e-mail"),

@@ -3,27 +3,44 @@ extension QuietHours: Codable {
     /// Longer than any name of the time zone database.
     package static let maxZoneLength = 64
 
-    private enum Keys: CodingKey { case from, to, zone }
+    package enum Keys: String, CodingKey { case from, to, zone }
+
+    /// A member that is not allowed.
+    package struct Fault: Error {
+        package var member: Keys
+        /// What follows the name of the member.
+        package var rule: String
+    }
+
+    package init(from: String, to: String, zone: String) throws(Fault) {
+        func minute(_ text: String, _ member: Keys) throws(Fault) -> Int {
+            guard let minute = Self.minute(text) else {
+                throw Fault(member: member, rule: "must be a time from 00:00 to 23:59, as HH:MM")
+            }
+            return minute
+        }
+        let (from, to) = (try minute(from, .from), try minute(to, .to))
+        guard from != to else { throw Fault(member: .to, rule: "must be another time than from") }
+        guard Self.isName(zone), WallClock(zone: zone) != nil else {
+            throw Fault(
+                member: .zone, rule: "must be the name of a time zone that the server knows, such as Europe/Berlin")
+        }
+        self.init(from: from, to: to, zone: zone)
+    }
 
     /// - Throws: what is not allowed, with its key.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
-        func invalid(_ key: Keys, _ text: String) -> DecodingError {
-            .dataCorruptedError(forKey: key, in: container, debugDescription: text)
-        }
-        func minute(_ key: Keys) throws -> Int {
-            guard let minute = Self.minute(try container.decode(String.self, forKey: key)) else {
-                throw invalid(key, "must be a time from 00:00 to 23:59, as HH:MM")
-            }
-            return minute
-        }
-        let (from, to) = (try minute(.from), try minute(.to))
-        guard from != to else { throw invalid(.to, "must be another time than from") }
+        let (from, to) = (
+            try container.decode(String.self, forKey: .from), try container.decode(String.self, forKey: .to)
+        )
         let zone = try container.decode(String.self, forKey: .zone)
-        guard Self.isName(zone), WallClock(zone: zone) != nil else {
-            throw invalid(.zone, "must be the name of a time zone that the server knows, such as Europe/Berlin")
+        do throws(Fault) {
+            try self.init(from: from, to: to, zone: zone)
+        } catch {
+            throw DecodingError.dataCorruptedError(
+                forKey: error.member, in: container, debugDescription: error.rule)
         }
-        self.init(from: from, to: to, zone: zone)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -42,7 +59,8 @@ extension QuietHours: Codable {
         return hour < 24 && minute < 60 ? hour * 60 + minute : nil
     }
 
-    private static func text(_ minute: Int) -> String {
+    /// Of minutes since midnight: `HH:MM`.
+    package static func text(_ minute: Int) -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return two(minute / 60) + ":" + two(minute % 60)
     }

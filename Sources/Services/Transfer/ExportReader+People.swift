@@ -1,18 +1,25 @@
 import Accounts
 import Messaging
 import Model
+import Notifications
 import Storage
 import Transfer
 
 // Users and members.
 extension ExportReader {
-    /// The operator gets what an account is made of; a member, what others see.
+    /// The operator gets what an account is made of; a member, what others see; and whose data it is, their own settings for
+    /// notifications and which devices are pushed to. The line of a user is the same wherever it comes.
     func records(of users: [UserRecord]) throws -> [TransferRecord] {
         let subjects =
             reader == nil ? try store.outsideSubjects(of: users.map(\.id), issuer: UserReference.issuer) : [:]
-        return users.map { user in
+        return try users.map { user in
             var record = TransferUser(id: user.id.text, name: user.displayName)
-            guard reader == nil, user.deletedAt == nil else { return .user(record) }
+            guard user.deletedAt == nil else { return .user(record) }
+            if reader == nil || scope == .user(user.id) {
+                (record.notifications, record.quietHours) = (user.notifications, user.quietHours)
+            }
+            if scope == .user(user.id) { record.pushes = try pushes(of: user.id) }
+            guard reader == nil else { return .user(record) }
             record.ext = subjects[user.id]
             record.email = user.email
             record.languages = user.languages
@@ -20,6 +27,14 @@ extension ExportReader {
             // Who is disabled here signs in nowhere with it.
             if user.email != nil, user.disabledAt == nil { record.passwordHash = user.passwordHash }
             return .user(record)
+        }
+    }
+
+    private func pushes(of user: UserID) throws -> [TransferUser.Push] {
+        try store.pushRegistrations(of: user).map { registration in
+            TransferUser.Push(
+                device: registration.device.text, kind: registration.kind, createdAt: registration.createdAt,
+                updatedAt: registration.updatedAt, isShared: registration.isShared)
         }
     }
 

@@ -16,6 +16,7 @@ struct ExportReader {
         let cursor = try cursor ?? first()
         switch cursor.stage {
         case .users: return try users(after: cursor.user)
+        case .account: return try account()
         case .conversation: return try conversation(after: cursor.conversation)
         case .members: return try members(of: existing(cursor), after: cursor.user)
         case .messages: return try messages(in: existing(cursor), after: cursor.number)
@@ -28,7 +29,7 @@ struct ExportReader {
         case .all: return ExportCursor(.users)
         case .user(let user):
             guard try store.user(user) != nil else { throw Problem.notFound("user", field: "user") }
-            return ExportCursor(.conversation)
+            return ExportCursor(.account)
         case .conversation, .member: return ExportCursor(.conversation)
         }
     }
@@ -52,6 +53,11 @@ struct ExportReader {
             throw Problem.notFound("conversation", field: "conversation")
         }
         return conversation
+    }
+
+    private func account() throws -> Page {
+        let user = try reader.flatMap { try store.user($0) }
+        return (try records(of: user.map { [$0] } ?? []), ExportCursor(.conversation))
     }
 
     private func users(after last: UserID?) throws -> Page {

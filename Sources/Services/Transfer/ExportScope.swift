@@ -16,6 +16,8 @@ package enum ExportScope: Codable, Hashable, Sendable {
 package struct ExportCursor: Codable, Hashable, Sendable {
     package enum Stage: String, Codable, Sendable {
         case users
+        /// Whose data it is.
+        case account
         /// The next conversation after `conversation`.
         case conversation
         case members

@@ -62,7 +62,7 @@ final class ImportBatch<Store: ImportStore> {
         switch step {
         case .record(let record, let source, let sound):
             // Of the record, not of the line: neither spaces nor the order of members matter.
-            let digest = secrets.digest(String(decoding: record.json(), as: UTF8.self))
+            let digest = secrets.digest(String(decoding: record.imported.json(), as: UTF8.self))
             switch record {
             case .user(let user): return try run(user, source, digest)
             case .conversation(let conversation): return try run(conversation, source, digest)
@@ -117,9 +117,10 @@ final class ImportBatch<Store: ImportStore> {
         if let identity, try store.identityDeletedAt(hash: identity.tombstone(secrets)) != nil {
             throw ImportRefusal("ext:\(identity.subject) was deleted here.")
         }
-        let new = UserRecord(
+        var new = UserRecord(
             id: .make(at: store.now), email: user.email, passwordHash: user.passwordHash, displayName: user.name,
             languages: user.languages, createdAt: user.createdAt ?? store.now)
+        (new.notifications, new.quietHours) = (user.notifications, user.quietHours)
         // Not by `create`: nobody is told of users of before.
         guard try store.insert(new) else {
             throw ImportRefusal(

@@ -10,6 +10,7 @@ package enum TransferFormat {
     package static let maxReactions = 10_000
     package static let maxEdits = 100
     package static let maxSpans = 64
+    package static let maxPushes = 256
 
     /// - Throws: `invalid_request` of the field, unless it is a name of 1 to 64 of `A-Z a-z 0-9 . _ -`.
     package static func source(_ text: String, field: String = "source") throws(Problem) -> String {

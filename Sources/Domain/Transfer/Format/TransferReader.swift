@@ -2,6 +2,7 @@ import Accounts
 import Languages
 import Messaging
 import Model
+import Notifications
 
 /// Reads the lines of a file.
 package enum TransferReader {
@@ -54,7 +55,29 @@ package enum TransferReader {
             throw Problem.invalid(
                 "passwordHash", "A password is for signing in with an e-mail address: email is missing.")
         }
+        user.notifications = try reader.optionalChoice("notifications")
+        user.quietHours = try quietHours(&reader)
+        user.pushes = try reader.objects("pushes", most: TransferFormat.maxPushes).map { item in
+            var item = item
+            let push = TransferUser.Push(
+                device: try item.id("device"), kind: try item.choice("kind"), createdAt: try item.time("createdAt"),
+                updatedAt: try item.time("updatedAt"), isShared: try item.bool("shared"))
+            try item.end("A push registration")
+            return push
+        }
         return user
+    }
+
+    private static func quietHours(_ reader: inout RecordReader) throws -> QuietHours? {
+        guard var object = try reader.object("quietHours") else { return nil }
+        let (from, to, zone) = (try object.text("from"), try object.text("to"), try object.text("zone"))
+        try object.end("quietHours")
+        do throws(QuietHours.Fault) {
+            return try QuietHours(from: from, to: to, zone: zone)
+        } catch {
+            let field = object.field(error.member.rawValue)
+            throw Problem.invalid(field, "\(field) \(error.rule).")
+        }
     }
 
     private static func conversation(_ reader: inout RecordReader) throws -> TransferConversation {

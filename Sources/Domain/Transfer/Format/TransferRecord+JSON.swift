@@ -1,6 +1,7 @@
 import Languages
 import Messaging
 import Model
+import Notifications
 
 extension TransferRecord {
     /// The line of the record, without its end. What is read from it is the same record.
@@ -30,6 +31,26 @@ extension TransferUser {
         writer.texts("languages", languages)
         writer.member("createdAt", createdAt)
         writer.member("passwordHash", passwordHash)
+        writer.member("notifications", notifications?.rawValue)
+        if let quietHours {
+            writer.name("quietHours")
+            writer.object { writer in
+                writer.member("from", QuietHours.text(quietHours.from))
+                writer.member("to", QuietHours.text(quietHours.to))
+                writer.member("zone", quietHours.zone)
+            }
+        }
+        guard !pushes.isEmpty else { return }
+        writer.name("pushes")
+        writer.array(pushes) { writer, push in
+            writer.object { writer in
+                writer.member("device", push.device)
+                writer.member("kind", push.kind.rawValue)
+                writer.member("createdAt", push.createdAt)
+                writer.member("updatedAt", push.updatedAt)
+                writer.flag("shared", push.isShared)
+            }
+        }
     }
 }
 

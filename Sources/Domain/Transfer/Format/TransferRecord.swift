@@ -1,6 +1,7 @@
 package import Languages
 package import Messaging
 package import Model
+package import Notifications
 
 /// A line of a file that is imported or exported.
 ///
@@ -23,6 +24,11 @@ package enum TransferRecord: Hashable, Sendable {
         }
     }
 
+    /// Without what imports ignore.
+    package var imported: Self {
+        if case .user(let user) = self { .user(user.imported) } else { self }
+    }
+
     /// The id of the conversation that it is or belongs to.
     package var conversation: String? {
         switch self {
@@ -36,6 +42,27 @@ package enum TransferRecord: Hashable, Sendable {
 }
 
 package struct TransferUser: Hashable, Sendable {
+    /// That a device of the user was pushed to: without its address, which stays with the server.
+    package struct Push: Hashable, Sendable {
+        package var device: String
+        package var kind: PushKind
+        package var createdAt: Timestamp
+        /// When it was last renewed.
+        package var updatedAt: Timestamp
+        /// Whether other accounts of the device may have the same address.
+        package var isShared = false
+
+        package init(
+            device: String, kind: PushKind, createdAt: Timestamp, updatedAt: Timestamp, isShared: Bool = false
+        ) {
+            self.device = device
+            self.kind = kind
+            self.createdAt = createdAt
+            self.updatedAt = updatedAt
+            self.isShared = isShared
+        }
+    }
+
     package var id: String
     /// The app's own id, as `ext:<id>` names the user here.
     package var ext: String?
@@ -44,6 +71,17 @@ package struct TransferUser: Hashable, Sendable {
     package var languages: [String] = []
     package var createdAt: Timestamp?
     package var passwordHash: String?
+    package var notifications: NotificationLevel?
+    package var quietHours: QuietHours?
+    /// For who asks for their data. Imports ignore it: apps register their devices anew.
+    package var pushes: [Push] = []
+
+    /// What is imported of it.
+    package var imported: Self {
+        var user = self
+        user.pushes = []
+        return user
+    }
 
     package init(id: String, name: String) {
         self.id = id
