@@ -15,6 +15,7 @@ from switchboard_tests.conversations import befriend, direct, group, inbox, send
 from switchboard_tests.deletions import SECONDS, bytes_left, credentials, delete, erased, rows, sign_up, user
 from switchboard_tests.endpoint import Endpoint, client_id, listening
 from switchboard_tests.gateway import RATE, speaking_call
+from switchboard_tests.push_service import ALLOWED, serving
 from switchboard_tests.recordings import ended, is_recorded
 from switchboard_tests.scripted_recogniser import PITCHES, utterance
 from switchboard_tests.server import HTTP, ROOT, Server, User, refused, tool
@@ -122,6 +123,41 @@ def test_without_a_password_the_token_must_be_fresh(make_server):
 
 
 # What is erased.
+
+
+def test_registrations_pushes_and_quiet_hours_go_at_once(make_server):
+    zone = "America/Punta_Arenas"
+    with serving() as browsers:
+        server = make_server(ALLOWED)
+        ann, ben = befriend(*(user(server, sign_up(server, name)) for name in ("Philippa", "Quillan")))
+        for one, name in ((ann, zone), (ben, "UTC")):
+            settings = {"notifications": "full", "quietHours": {"from": "03:00", "to": "03:01", "zone": name}}
+            assert one.request("PATCH", "/v1/me", settings).status_code == 200
+        key = HTTP.get(f"{server.url}/v1/server").json()["push"]["web"]["publicKey"]
+        # Ann's push waits for ever: its service responds to nothing.
+        browsers.stop()
+        for one in (ann, ben):
+            registration = browsers.subscribe(key).registration()
+            assert one.request("PUT", "/v1/me/device/push", registration).status_code == 200
+        assert send(ben, direct(ben, ann), "hello?").status_code == 201
+        waiting = (
+            "SELECT COUNT(*) FROM pushes p JOIN push_registrations r ON r.id = p.registration_id WHERE r.user_id = ?")
+        wait_until(lambda: rows(server, waiting, ann.id) == [(1,)], "a push that waits")
+        [(address, digest)] = rows(
+            server, "SELECT address, digest FROM push_registrations WHERE user_id = ?", ann.id)
+        delete(ann)
+        # Nothing waits for the erasure.
+        assert rows(server, "SELECT user_id FROM push_registrations") == [(ben.id,)]
+        assert rows(server, "SELECT COUNT(*) FROM pushes") == [(0,)]
+        columns = "SELECT notifications, quiet_from, quiet_to, quiet_zone FROM users WHERE id = ?"
+        assert rows(server, columns, ann.id) == [(None, None, None, None)]
+        assert rows(server, columns, ben.id) == [("full", 180, 181, "UTC")]
+        erased(server)
+        assert bytes_left(server, [zone]) == []
+        for path in server.data.rglob("*"):
+            content = path.read_bytes() if path.is_file() else b""
+            assert address not in content and digest not in content, path
+        server.stop()
 
 
 def test_nothing_of_the_user_is_left_a_minute_later(make_server):
