@@ -8,13 +8,18 @@ import uuid
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from switchboard_tests import apns_service
 from switchboard_tests.browsers import axe
 from switchboard_tests.browsers.browser import DESK, PHONE
 from switchboard_tests.browsers.pages import VISIBLE, WITH_TEXT
+from switchboard_tests.fcm_service import UNAVAILABLE, failure, serving
+from switchboard_tests.push_service import ALLOWED, PushService
+from switchboard_tests.server import HTTP, Server, merged
+from switchboard_tests.server_keys import create
 from switchboard_tests.waiting import TIMEOUT
 from switchboard_tests.webhook_receivers import Receiver
 
-TABS = ["overview", "users", "reports", "calls", "keys", "webhooks", "audit", "configuration"]
+TABS = ["overview", "users", "reports", "calls", "keys", "webhooks", "pushes", "audit", "configuration"]
 
 
 def post(url, body, headers=None):
@@ -247,6 +252,89 @@ def test_an_operator_works(page, url, server, receiver, size):
     assert page.driver.get_cookies() == []
 
 
+@pytest.fixture(scope="module")
+def waking(tmp_path_factory):
+    """A server that pushes by an FCM of the tests, which is yielded too, and an APNs that cannot be reached."""
+    directory = tmp_path_factory.mktemp("waking")
+    with serving(directory) as fcm, apns_service.serving(tmp_path_factory.mktemp("apns")) as apns:
+        away = apns.settings["push"]["apns"] | {"url": "https://127.0.0.1:9", "sandboxURL": "https://127.0.0.1:9/s"}
+        one = Server(directory / "server", merged(merged(fcm.settings, {"push": {"apns": away}}), ALLOWED))
+        one.start()
+        yield one, fcm
+        one.stop()
+
+
+@pytest.fixture
+def waking_page(browsers, waking):
+    server, fcm = waking
+    one = browsers[0]
+    one.keep_one_tab()
+    yield Page(one, server), fcm
+    one.resize(DESK)
+    one.driver.get("about:blank")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_services_that_wake_devices(waking_page, size, pictures):
+    page, fcm = waking_page
+    url, label = page.server.url, f"operator-{'phone' if size == PHONE else 'desk'}"
+    ann, ben = account(url, "Ann Abel"), account(url, "Ben Brook")
+    bearer = {"Authorization": f"Bearer {ben['accessToken']}"}
+    phone, keys = fcm.device(), PushService().subscribe()
+    web = keys.registration() | {"endpoint": "https://127.0.0.1:9/of-a-browser"}
+    for registration in (phone.registration(), web):
+        response = HTTP.request("PUT", f"{url}/v1/me/device/push", json=registration, headers=bearer)
+        assert response.status_code == 200, response.text
+    phone.response = UNAVAILABLE
+    call(url, ann, ben)
+
+    page.browser.resize(size)
+    page.sign_in(create(page.server, "operator", name="Olga").text)
+    page.find("h1", "Overview")
+    page.open("Pushes")
+    page.find(".push-service h3", "APNs, calls")
+
+    def failing():
+        page.click("button", "Refresh")
+        page.browser.wait("nothing to be busy", lambda: not page.all("[aria-busy=true]"))
+        return [one for one in page.all(".push-service") if "503" in one.text and "Android" in one.text]
+
+    page.browser.wait("the failure", failing)
+    page.click(".push-service button", "Check")
+    page.find(".push-service .hint", "would take pushes.")
+    fcm.script = [failure(403, "PERMISSION_DENIED", "Permission denied")]
+    page.click(".push-service button", "Check")
+    page.find(".push-service .form-error", "403")
+    page.click(".push-service:last-child button", "Check")
+    page.find(".push-service .form-error", "Apple’s push service would take no pushes. It cannot be reached")
+    page.check("pushes")
+    page.driver.execute_script("scrollTo(0, 0)")
+    pictures(page.browser, f"{label}-pushes")
+    page.driver.execute_script("scrollTo(0, 99999)")
+    pictures(page.browser, f"{label}-pushes-below")
+
+    page.open("Users")
+    page.find("#query").send_keys(ben["user"]["id"], Keys.ENTER)
+    page.browser.wait("one user", lambda: len(page.all("tbody tr")) == 1)
+    page.click("tbody a", "Ben")
+    page.find("h2", "Pushes (2)")
+    page.check("a user whose devices are pushed to")
+    page.driver.execute_script("arguments[0].scrollIntoView()", page.find("h2", "Pushes (2)"))
+    pictures(page.browser, f"{label}-user-pushes")
+    page.click("[aria-label=Pushes] tbody tr", "FCM", button="Remove")
+    page.answer("Cancel")
+    page.click("[aria-label=Pushes] tbody tr", "FCM", button="Remove")
+    page.find("dialog", "until its app is opened again")
+    page.check("the question")
+    pictures(page.browser, f"{label}-user-pushes-question")
+    page.answer("Remove")
+    page.find("h2", "Pushes (1)")
+    listed = HTTP.get(f"{url}/v1/me/push", headers=bearer).json()["registrations"]
+    assert [one["kind"] for one in listed] == ["web"]
+    page.open("Audit")
+    page.find("tbody tr", "admin.users.push.remove")
+
+
 def test_a_revoked_key_ends_the_page(page, server):
     key = new_key(server, "operator")
     page.sign_in(key)
@@ -296,7 +384,7 @@ def test_the_page_is_accessible(page, url, server, size, is_dark, pictures):
         page.open(tab.title())
         page.find({
             "overview": ".facts", "users": "tbody a", "reports": "tbody summary", "calls": "tbody a",
-            "keys": "tbody tr", "webhooks": "tbody a",
+            "keys": "tbody tr", "webhooks": "tbody a", "pushes": ".push-service .facts",
             "audit": "tbody tr", "configuration": ".setting",
         }[tab])
         if tab in ("keys", "webhooks"):

@@ -63,8 +63,9 @@ KEY_REACHED = {
 }
 # What an operator reaches, on the operator's port, after signing in with a key of the scope `operator`.
 OPERATOR_REACHED = [
-    "/admin/figures", "/admin/v1/audit", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/reports", "/admin/v1/server",
-    "/admin/v1/sessions/current", "/admin/v1/settings", "/admin/v1/users", "/admin/v1/users/{joined}",
+    "/admin/figures", "/admin/v1/audit", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/push", "/admin/v1/reports",
+    "/admin/v1/server", "/admin/v1/sessions/current", "/admin/v1/settings", "/admin/v1/users",
+    "/admin/v1/users/{joined}",
 ]
 # What no server key reaches: the API of users.
 KEY_NEVER = [

@@ -26,12 +26,13 @@ READS = [
     "/admin/v1/sessions/current", "/admin/v1/server", "/admin/v1/settings", "/admin/v1/audit", "/admin/v1/users",
     "/admin/v1/users/{user}", "/admin/v1/calls", "/admin/v1/keys", "/admin/v1/reports",
     "/admin/v1/webhooks",
-    "/admin/v1/webhooks/{webhook}/deliveries", "/admin/figures",
+    "/admin/v1/webhooks/{webhook}/deliveries", "/admin/v1/push", "/admin/figures",
 ]
 WRITES = [
     ("DELETE", "/admin/v1/sessions/current"), ("PUT", "/admin/v1/drain"), ("POST", "/admin/v1/users/{user}/disable"),
     ("POST", "/admin/v1/users/{user}/enable"), ("POST", "/admin/v1/users/{user}/sign-out"),
-    ("DELETE", "/admin/v1/users/{user}"),
+    ("DELETE", "/admin/v1/users/{user}"), ("DELETE", "/admin/v1/users/{user}/devices/{device}/push/{kind}"),
+    ("POST", "/admin/v1/push/{service}/check"),
     ("POST", "/admin/v1/reports/{report}/resolve"),
     ("POST", "/admin/v1/calls/{call}/end"), ("POST", "/admin/v1/keys"), ("POST", "/admin/v1/keys/{key}/rotate"),
     ("POST", "/admin/v1/keys/{key}/revoke"), ("POST", "/admin/v1/webhooks"), ("DELETE", "/admin/v1/webhooks/{webhook}"),
@@ -41,8 +42,8 @@ EVERYTHING = [("GET", path) for path in READS] + WRITES
 
 
 def filled(path: str) -> str:
-    names = {name: uuid.uuid4() for name in ("user", "report", "call", "webhook")}
-    return path.format(**names, key="0123456789abcdef")
+    names = {name: uuid.uuid4() for name in ("user", "report", "call", "webhook", "device")}
+    return path.format(**names, key="0123456789abcdef", kind="web", service="fcm")
 
 
 @pytest.fixture(scope="module")

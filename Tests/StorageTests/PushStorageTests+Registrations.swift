@@ -99,6 +99,39 @@ extension PushStorageTests {
         #expect(try await count("pushes") == 0)
     }
 
+    @Test func theyAreCountedByKind() async throws {
+        #expect(try await store.read { try $0.registrationCounts().isEmpty })
+        #expect(try await store.read { try $0.waitingPushes().isEmpty })
+        let device = DeviceID.make(at: now)
+        let phone = try await register(1, device: device, address: 2, kind: .fcm)
+        try await register(1, device: device)
+        try await register(2, address: 3)
+        let id = try await group([0, 1])
+        try await send(to: id)
+        try await expand(to: phone)
+        let since = now
+        scratch.clock.advance(seconds: 60)
+        #expect(try await store.read { try $0.registrationCounts() } == [.web: 2, .fcm: 1])
+        let waiting = try await store.read { try $0.waitingPushes() }
+        #expect(waiting.keys.sorted { $0.rawValue < $1.rawValue } == [.fcm])
+        #expect(waiting[.fcm]?.count == 1 && waiting[.fcm]?.oldest == since)
+    }
+
+    @Test func oneIsRemovedWithItsPushes() async throws {
+        let (user, device) = (people[1], DeviceID.make(at: now))
+        let registration = try await register(1, device: device, kind: .fcm)
+        let other = try await register(1, device: device, address: 2)
+        let id = try await group([0, 1])
+        try await send(to: id)
+        try await expand(to: registration)
+        for (kind, isThere) in [(PushKind.apns, false), (.fcm, true), (.fcm, false)] {
+            let wasThere = try await write { try $0.removePushRegistration(of: user, on: device, kind) }
+            #expect(wasThere == isThere, "\(kind)")
+        }
+        #expect(try await registrations(1) == [other])
+        #expect(try await count("pushes") == 0)
+    }
+
     @Test func goneIsOnlyWhatWasNotRenewed() async throws {
         let device = DeviceID.make(at: now)
         let registration = try await register(1, device: device)

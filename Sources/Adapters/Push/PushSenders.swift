@@ -23,8 +23,18 @@ package struct PushSenders: PushSender {
     /// Tries those that can be tried without a device.
     package func check() async -> [PushServiceCheck] {
         var checks: [PushServiceCheck] = []
-        if let fcm { checks.append(await fcm.check()) }
-        if let apns { checks.append(await apns.check()) }
+        for kind in PushServiceCheck.kinds {
+            if let check = await check(kind) { checks.append(check) }
+        }
         return checks
+    }
+
+    /// Nil if it is not configured, or needs a device.
+    package func check(_ kind: PushKind) async -> PushServiceCheck? {
+        switch kind {
+        case .fcm: await fcm?.check()
+        case .apns: await apns?.check()
+        case .web, .apnsVoIP: nil
+        }
     }
 }

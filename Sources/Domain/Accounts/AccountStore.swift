@@ -57,6 +57,10 @@ package protocol AccountStore: MediaUsageStore, ServerKeyStore, AuditStore, Even
     func signIn(_ id: SignInID) throws -> SignInRecord?
     /// By what the user's devices are told that sleep.
     func pushKinds(of user: UserID) throws -> [DeviceID: [PushKind]]
+    /// The registrations of the user's devices, the last renewed first.
+    func pushRegistrations(of user: UserID) throws -> [PushRegistration]
+    /// Returns whether there was one.
+    func removePushRegistration(of user: UserID, on device: DeviceID, _ kind: PushKind) throws -> Bool
     func update(_ signIn: SignInRecord) throws
     /// The open sign-ins with their devices, latest use first, after `cursor`.
     func openSignIns(

@@ -17,9 +17,12 @@ struct OperatorParts {
 
     let service: any Service
 
-    /// - Parameter calls: nil without the api.
+    /// - Parameters:
+    ///   - calls: nil without the api.
+    ///   - pushes: nil without the api.
     init(
         _ settings: AdminSettings, _ server: OperatedServer, accounts: AccountParts, calls: CallService?,
+        pushes: OperatedPushes?,
         authenticator: RequestAuthenticator, addresses: ClientAddresses, certificate: LiveCertificate?,
         isStorageFull: @escaping @Sendable () -> Bool, collect: @escaping @Sendable () async -> Void,
         registry: PrometheusRegistry, readiness: Readiness
@@ -28,7 +31,7 @@ struct OperatorParts {
             keys: accounts.keys, secrets: SystemSecrets(), clock: Timestamp.systemClock)
         let table = RouteTable(
             operations: OperatorOperations.all(
-                server, accounts.accounts, calls, accounts.keys, accounts.webhooks.commands, accounts.friends,
+                server, accounts.accounts, calls, pushes, accounts.keys, accounts.webhooks.commands, accounts.friends,
                 sessions),
             schemas: OperatorOperations.schemas, about: .operators, version: ServerVersion.text,
             authenticator: authenticator,

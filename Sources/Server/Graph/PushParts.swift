@@ -9,6 +9,7 @@ import Realtime
 import Services
 import Storage
 import Tokens
+import WebAPI
 import Webhooks
 
 /// What sleeping devices are told by: the registrations of users, and what sends pushes.
@@ -160,5 +161,12 @@ struct PushParts: Sendable {
             health.checks = await sender.check()
             return health
         }
+    }
+
+    /// For the operator's page.
+    func operated(_ dispatcher: PushDispatcher) -> OperatedPushes {
+        OperatedPushes(
+            kinds: kinds, health: health(dispatcher),
+            checker: PushServiceChecker(uptime: AccountParts.uptime) { [sender] in await sender.check($0) })
     }
 }

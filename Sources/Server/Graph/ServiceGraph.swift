@@ -139,7 +139,8 @@ struct ServiceGraph: Sendable {
                 readiness),
             OperatorParts(
                 admin, Self.operated(stats, reloader, draining, readiness, roles), accounts: accounts,
-                calls: product?.calls.service, authenticator: authenticator, addresses: connections.addresses,
+                calls: product?.calls.service, pushes: product.map { $0.push.operated($0.pusher) },
+                authenticator: authenticator, addresses: connections.addresses,
                 certificate: adminCertificate, isStorageFull: { [storage] in storage.database.isDiskFull },
                 collect: { await stats.collect() }, registry: registry, readiness: readiness
             ).service,

@@ -5,14 +5,18 @@ package import Services
 
 /// Every operation of the operator's port: the rows of its route table.
 package enum OperatorOperations {
-    /// - Parameter calls: nil without the api.
+    /// - Parameters:
+    ///   - calls: nil without the api.
+    ///   - pushes: nil without the api.
     package static func all(
-        _ server: OperatedServer, _ accounts: AccountCommands, _ calls: CallService?, _ keys: ServerKeyService,
+        _ server: OperatedServer, _ accounts: AccountCommands, _ calls: CallService?, _ pushes: OperatedPushes?,
+        _ keys: ServerKeyService,
         _ webhooks: WebhookCommands, _ friends: FriendCommands, _ sessions: OperatorSessions
     ) -> [Operation] {
         OperatorSessionOperations.all(sessions, keys) + OperatorServerOperations.all(server, keys.audit)
             + OperatorUserOperations.all(accounts, keys.audit)
-            + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? []) + OperatorKeyOperations.all(keys)
+            + (calls.map { OperatorCallOperations.all($0, keys.audit) } ?? [])
+            + (pushes.map { OperatorPushOperations.all($0) } ?? []) + OperatorKeyOperations.all(keys)
             + OperatorWebhookOperations.all(webhooks)
             + OperatorReportOperations.all(friends, keys.audit)
     }
@@ -20,6 +24,7 @@ package enum OperatorOperations {
     package static let schemas: [(String, Schema)] =
         Schemas.all + ServerUserOperations.schemas + OperatorUserOperations.schemas + OperatorKeyOperations.schemas
         + OperatorWebhookOperations.schemas + OperatorServerOperations.schemas + OperatorReportOperations.schemas
+        + OperatorPushOperations.schemas
 }
 
 extension OpenAPIDocument.About {

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Model
+import Notifications
 import Services
 
 /// What operators do with users: find them, look at them, disable, enable, sign them out and delete them.
@@ -8,7 +9,7 @@ enum OperatorUserOperations {
     static func all(_ accounts: AccountCommands, _ audit: AuditLog) -> [Operation] {
         [
             list(accounts), get(accounts), setDisabled(true, accounts, audit), setDisabled(false, accounts, audit),
-            signOut(accounts, audit), delete(accounts, audit),
+            signOut(accounts, audit), removePush(accounts, audit), delete(accounts, audit),
         ]
     }
 
@@ -35,6 +36,10 @@ enum OperatorUserOperations {
                                 "The client that last connected with it."),
                             .optional("openedBy", .text(), "The server key that opened it."),
                         ])), "Open sessions, the latest use first."),
+                .required(
+                    "pushes", .list(.named("PushRegistration")),
+                    "The devices that are told of messages and calls when they sleep, the last renewed first. Devices of users "
+                        + "without a session are not among `devices`."),
             ])
         )
     ]
@@ -77,8 +82,9 @@ enum OperatorUserOperations {
     private static func get(_ accounts: AccountCommands) -> Operation {
         Operation(
             name: "admin.users.get", method: .get, path: "/admin/v1/users/{user}",
-            summary: "A user with the devices and the open sessions.", access: .operator, isRealtime: false,
-            parameters: [user], responses: [.ok(.named("OperatorUser"))], problems: [.notFound], limit: .serverKeys
+            summary: "A user with the devices, the open sessions, and the registrations for pushes.", access: .operator,
+            isRealtime: false, parameters: [user], responses: [.ok(.named("OperatorUser"))], problems: [.notFound],
+            limit: .serverKeys
         ) { request in
             _ = try request.requireKey()
             return try .json(try await accounts.userInDetail(request.user()))
@@ -118,6 +124,32 @@ enum OperatorUserOperations {
             return try .json(SignedOut(ended: ended))
         }
     }
+
+    private static func removePush(_ accounts: AccountCommands, _ audit: AuditLog) -> Operation {
+        let kinds = PushKind.allCases.map(\.rawValue)
+        return Operation(
+            name: "admin.users.push.remove", method: .delete,
+            path: "/admin/v1/users/{user}/devices/{device}/push/{kind}",
+            summary:
+                "Have a device told nothing more when it sleeps, until its app registers it again: when it is next opened. "
+                + "Removing what is not there changes nothing.",
+            access: .operator, isRealtime: false,
+            parameters: [
+                user, .path("device", .identifier, "The device's id."),
+                .path("kind", .choice(kinds), "Of the registration."),
+            ], problems: [.notFound], limit: .serverKeys
+        ) { request in
+            let key = try request.requireKey()
+            let device: DeviceID = try request.identifier("device")
+            guard let kind = PushKind(rawValue: request.parameters["kind"] ?? "") else {
+                throw Problem.invalid("kind", "Expected one of \(kinds.joined(separator: ", ")).")
+            }
+            let entry = try await accounts.removePushRegistration(kind, on: device, of: request.user(), by: key)
+            if let entry { audit.log(entry) }
+            return OperationResponse(status: 204, body: [])
+        }
+    }
+
     private static func delete(_ accounts: AccountCommands, _ audit: AuditLog) -> Operation {
         Operation(
             name: "admin.users.delete", method: .delete, path: "/admin/v1/users/{user}",

@@ -69,11 +69,15 @@ extension StoreTransaction {
         return saved
     }
 
-    package func removePushRegistration(of user: UserID, on device: DeviceID, _ kind: PushKind) throws {
+    /// Returns whether there was one.
+    @discardableResult
+    package func removePushRegistration(of user: UserID, on device: DeviceID, _ kind: PushKind) throws -> Bool {
         let row = try sql.first(
             "SELECT id FROM push_registrations WHERE user_id = ?1 AND device_id = ?2 AND kind = ?3",
             [.id(user), .id(device), .text(kind.rawValue)])
-        if let row { try removePushRegistration(row.integer(0)) }
+        guard let row else { return false }
+        try removePushRegistration(row.integer(0))
+        return true
     }
 
     /// Those of a device on which the user is signed in no more.

@@ -1,11 +1,14 @@
 package import Model
+package import Notifications
 
-/// A user as an operator sees one: with the devices and the open sign-ins.
+/// A user as an operator sees one: with the devices, the open sign-ins, and by what the devices are told that sleep.
 package struct OperatorUserDocument: Codable, Hashable, Sendable {
     package var user: ServerUserDocument
     package var devices: [Device]
     /// Open sign-ins, the latest use first.
     package var sessions: [Session]
+    /// Of devices that may not be among `devices`: those of users without a sign-in. The last renewed first.
+    package var pushes: [PushRegistrationDocument]
 
     package struct Device: Codable, Hashable, Sendable {
         package var id: DeviceID
@@ -66,7 +69,7 @@ extension AccountCommands {
         }
     }
 
-    /// A user with the devices and the open sign-ins, the latest use first.
+    /// A user with the devices and the open sign-ins, the latest use first, and the registrations for pushes.
     package func userInDetail(_ reference: UserReference) async throws -> OperatorUserDocument {
         try await database.readAccounts { store in
             let user = try store.user(reference)
@@ -83,8 +86,23 @@ extension AccountCommands {
                     OperatorUserDocument.Session(
                         id: signIn.id, device: device.id, createdAt: signIn.createdAt, lastUsedAt: signIn.lastUsedAt,
                         client: signIn.client, openedBy: signIn.actor)
-                })
+                }, pushes: try store.pushRegistrations(of: user.id).map(\.document))
         }
+    }
+
+    /// Has a device of a user told nothing more by a service, until its app registers it again.
+    ///
+    /// - Returns: the entry of the audit log, which is written; nil if there was no such registration.
+    package func removePushRegistration(
+        _ kind: PushKind, on device: DeviceID, of reference: UserReference, by key: KeyPrincipal
+    ) async throws -> AuditEntry? {
+        try await database.writeAccounts { store in
+            let user = try store.user(reference)
+            guard try store.removePushRegistration(of: user.id, on: device, kind) else { return nil }
+            let entry = key.audit("admin.users.push.remove", user.id.text)
+            try store.insert(entry)
+            return entry
+        }.value
     }
 
     private func onlyUser(

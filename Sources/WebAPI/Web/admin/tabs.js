@@ -6,8 +6,9 @@ import { calls } from "./tabs/calls.js";
 import { configuration } from "./tabs/configuration.js";
 import { keys } from "./tabs/keys.js";
 import { overview } from "./tabs/overview.js";
+import { pushes } from "./tabs/pushes.js";
 import { reports } from "./tabs/reports.js";
 import { users } from "./tabs/users.js";
 import { webhooks } from "./tabs/webhooks.js";
 
-export const tabs = [overview, users, reports, calls, keys, webhooks, audit, configuration];
+export const tabs = [overview, users, reports, calls, keys, webhooks, pushes, audit, configuration];

@@ -1,7 +1,8 @@
-// One user: profile, sessions, devices, and what can be done.
+// One user: profile, sessions, devices, registrations for pushes, and what can be done.
 
 import { busy, h, toast } from "../../scripts/dom.js";
-import { get } from "../session.js";
+import { kindName } from "../push-services.js";
+import { get, request } from "../session.js";
 import { confirm, facts, fail, heading, table, time } from "../widgets.js";
 import { statePill, userActions } from "./user-actions.js";
 
@@ -18,7 +19,7 @@ export function openUser(root, id) {
         }
     }
 
-    function show({ user, devices, sessions }) {
+    function show({ user, devices, sessions, pushes }) {
         const names = new Map(devices.map((device) => [device.id, device.name]));
         content.replaceChildren(
             heading(h("bdi", {}, user.displayName), statePill(user)),
@@ -37,7 +38,27 @@ export function openUser(root, id) {
             h("section", { class: "card" }, h("h2", {}, `Devices (${devices.length})`), devices.length
                 ? table("Devices", ["Name", "Platform", "Since", "Last seen"], devices.map((one) => [
                     one.name, one.platform, time(one.createdAt), time(one.lastSeenAt)]))
-                : h("p", { class: "hint" }, "None.")));
+                : h("p", { class: "hint" }, "None.")),
+            h("section", { class: "card" }, h("h2", {}, `Pushes (${pushes.length})`), pushes.length
+                ? table("Pushes", ["Device", "By", "Since", "Renewed", "What to do"], pushes.map((one) => [
+                    names.get(one.device) ?? h("code", { class: "long" }, one.device), kindName(one.kind),
+                    time(one.createdAt), time(one.updatedAt), removeButton(one, names.get(one.device))]))
+                : h("p", { class: "hint" }, "No device is told of messages and calls when it sleeps.")));
+    }
+
+    function removeButton({ device, kind }, name) {
+        return button({
+            label: "Remove",
+            style: "soft danger-text small",
+            question: () => ({
+                title: `Push no more to ${name ?? "this device"}?`, action: "Remove",
+                text: `By ${kindName(kind)} it is told of no messages and calls while it sleeps, until its app is opened again.`,
+            }),
+            async run() {
+                await request("DELETE", `${path}/devices/${encodeURIComponent(device)}/push/${encodeURIComponent(kind)}`);
+                return "The registration is removed";
+            },
+        });
     }
 
     function button({ label, style, question, run }, user) {
