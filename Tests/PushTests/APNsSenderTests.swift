@@ -17,7 +17,7 @@ import Tokens
     }
 
     private static func run(
-        timeout: Duration = .seconds(60), _ script: @escaping ScriptedServer.Script,
+        timeout: Duration = .seconds(60), isTrusted: Bool = true, _ script: @escaping ScriptedServer.Script,
         _ body: (Harness) async throws -> Void
     ) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString).p8")
@@ -29,7 +29,8 @@ import Tokens
             (addresses.production, addresses.sandbox) = (address, address + "/sandbox")
             let clock = TestClock()
             let sender = APNsSender(
-                key, topic: "org.example.app", addresses: addresses, authorities: authorities, timeout: timeout
+                key, topic: "org.example.app", addresses: addresses, authorities: isTrusted ? authorities : nil,
+                timeout: timeout
             ) { clock.now }
             try await body(Harness(sender: sender, server: server, clock: clock))
         }
@@ -132,6 +133,18 @@ import Tokens
             while harness.server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             task.cancel()
             #expect(await task.value == .cancelled)
+        }
+    }
+
+    @Test("a certificate that is not trusted is named, and no file of the machine that built this") func untrusted()
+        async throws
+    {
+        try await Self.run(isTrusted: false) { _ in
+            Self.taken
+        } _: { harness in
+            let outcome = await harness.sender.send(Self.message())
+            #expect(outcome == .unreachable("It cannot be reached: its certificate is not trusted."))
+            #expect(harness.server.requests.isEmpty)
         }
     }
 

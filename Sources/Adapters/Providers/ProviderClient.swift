@@ -197,6 +197,10 @@ package final class ProviderClient: Sendable {
         switch error {
         case is NIOConnectionError, is IOError: "the connection was refused or lost"
         case let error as HTTPClientError where error == .remoteConnectionClosed: "it closed the connection"
+        // Its own text names files of the machine on which this was built.
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+            "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
+                ? "its certificate is not trusted" : "TLS could not be agreed on"
         default: String("\(error)".prefix(maxReasonLength))
         }
     }
