@@ -210,24 +210,24 @@ def test_signing_out_ends_it(fay, one, own, service, notifications):
     assert len(service.channels[-2].pushes) == sent
 
 
-def test_another_account_in_the_browser_is_told_its_own_and_nothing_else(fay, one, own, service, notifications):
+def test_another_account_in_the_browser_has_only_its_own_notifications(fay, one, own, service, notifications):
     other, chat = conversation(own, one, "Jon Jay")
     fay.go("settings")
     fay.click("[data-action=sign-out]")
     fay.find("#sign-in-form")
-    guest = Person(fay.browser, own.url, "Gia Grey").sign_up()
-    guest.go("settings")
-    is_registered(guest)
-    friend, theirs = conversation(own, API(guest), "Kim Kerr")
+    gia = Person(fay.browser, own.url, "Gia Grey").sign_up()
+    gia.go("settings")
+    is_registered(gia)
+    friend, theirs = conversation(own, API(gia), "Kim Kerr")
     fay.browser.leave()
     other.say(chat, "For Fay")
     friend.say(theirs, "For Gia")
     notifications.shows("Kim Kerr", "For Gia")
     notifications.shows("Jon Jay")
     fay.driver.get(fay.url)
-    guest.is_in()
-    guest.go("settings")
-    guest.click("[data-action=sign-out]")
+    gia.is_in()
+    gia.go("settings")
+    gia.click("[data-action=sign-out]")
     fay.sign_in()
     fay.is_in()
 

@@ -262,10 +262,10 @@ struct PushScenarios {
         clock.advance(by: .seconds(100))
         #expect(try await end == .missed)
         let other = try await ann.call([benMe.id], kind: .audio, other: .end)
-        async let unheard = phone.ringEnd(of: other.id, expiringAt: .distantPast, by: ringClock(clock))
+        async let inactive = phone.ringEnd(of: other.id, expiringAt: .distantPast, by: ringClock(clock))
         try await eventually { clock.deadlines.contains(clock.now + .seconds(10)) }
         clock.advance(by: .seconds(10))
-        #expect(try await unheard == .missed)
+        #expect(try await inactive == .missed)
         for client in [ann, ben, phone] { await client.close() }
     }
 
