@@ -76,8 +76,13 @@ def test_a_message_reaches_a_phone_that_sleeps(server, apns):
     }  # fmt: skip
     assert push.is_sandbox
     assert ben.request("PATCH", "/v1/me", {"notifications": "full"}).status_code == 200
+    # Nor without the author's, and that of both for the conversation.
+    sent(ann, here, "For you alone")
+    assert apns.wait(2, phone)[1].aps["alert"]["body"] == "New message"
+    for user in (ann, ben):
+        assert user.request("PATCH", "/v1/me", {"intelligence": "full"}).status_code == 200
     sent(ann, here, "\U0001f469\u200d\U0001f680" * 500)
-    body = apns.wait(2, phone)[1].aps["alert"]["body"]
+    body = apns.wait(3, phone)[2].aps["alert"]["body"]
     assert body.endswith("…") and body.rstrip("…").replace("\U0001f469\u200d\U0001f680", "") == ""
     assert not voip.pushes
 

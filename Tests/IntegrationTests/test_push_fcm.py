@@ -76,8 +76,13 @@ def test_a_message_reaches_a_phone_that_sleeps(server, fcm):
     }  # fmt: skip
     assert push.android == {"priority": "HIGH", "ttl": f"{28 * 86_400}s"}
     assert ben.request("PATCH", "/v1/me", {"notifications": "full"}).status_code == 200
+    # Nor without the author's, and that of both for the conversation.
+    sent(ann, here, "For you alone")
+    assert fcm.wait(2, phone)[1].payload["body"] == "New message"
+    for user in (ann, ben):
+        assert user.request("PATCH", "/v1/me", {"intelligence": "full"}).status_code == 200
     sent(ann, here, "\U0001f469\u200d\U0001f680" * 500)
-    body = fcm.wait(2, phone)[1].payload["body"]
+    body = fcm.wait(3, phone)[2].payload["body"]
     assert body.endswith("…") and body.rstrip("…").replace("\U0001f469\u200d\U0001f680", "") == ""
 
 

@@ -99,11 +99,14 @@ package struct NotificationComposer: Sendable {
         let user: UserID
         let level: NotificationLevel
         let texts: NotificationTexts
+        /// Whether the service can read what it forwards.
+        let isHosted: Bool
 
         init(_ user: UserRecord, _ kind: PushKind) {
             self.user = user.id
             level = user.notifications ?? kind.defaultLevel
             texts = .inFirst(of: user.languages.compactMap { try? LanguageTag($0) })
+            isHosted = kind != .web
         }
     }
 }
@@ -127,7 +130,7 @@ extension NotificationComposer {
         if reader.level != .none {
             let isGroup = found.conversation.kind == .group
             title = isGroup ? found.conversation.name ?? author : author
-            let line = try self.line(message, for: reader, store)
+            let line = try self.line(message, in: found.conversation, for: reader, store)
             body = isGroup && found.conversation.name != nil ? "\(author): \(line)" : line
             if !isGroup { photo = try store.user(message.author).flatMap(Self.photo) }
         }
@@ -163,9 +166,16 @@ extension NotificationComposer {
         return nil
     }
 
-    /// A message that disappears leaves no text outside of the conversation.
-    private func line(_ message: SeenMessage, for reader: Reader, _ store: StoreTransaction) throws -> String {
+    /// A message that disappears leaves no text outside of the conversation. Services that read what they forward get what
+    /// those of the conversation, and its author, let hosted services read.
+    private func line(
+        _ message: SeenMessage, in conversation: Conversation, for reader: Reader, _ store: StoreTransaction
+    ) throws -> String {
         guard reader.level == .full, message.expiresAt == nil else { return reader.texts.newMessage }
+        if reader.isHosted {
+            var levels = MessageLevels(conversation, rules: commands.intelligence, in: store)
+            guard try levels.level(of: message.message) == .full else { return reader.texts.newMessage }
+        }
         guard message.kind == .text, let text = message.text else { return reader.texts.voiceMessage }
         return try TextRange.plain(text, message.ranges, limit: Self.shownUnits) { try store.user($0)?.displayName }
     }

@@ -108,7 +108,8 @@ package enum Schemas {
     static let notifications = Schema.choice(NotificationLevel.allCases.map(\.rawValue))
     static let notificationsOfUser =
         "What pushed notifications show: who and the text (`full`), who (`name`), or only that there is something (`none`). "
-        + "Absent: `full` by Web Push, which is encrypted for the browser, `name` by services that read what they forward."
+        + "Absent: `full` by Web Push, which is encrypted for the browser, `name` by services that read what they forward. These "
+        + "get the text alone of messages that hosted services may read: whose level is `full`."
 
     static let quietHoursOfUser =
         "When nothing is pushed to the user's devices: what they were not told is pushed when these hours end. Absent: never."
