@@ -302,9 +302,11 @@ def test_the_services_that_wake_devices(waking_page, size, pictures):
     page.browser.wait("the failure", failing)
     page.click(".push-service button", "Check")
     page.find(".push-service .hint", "would take pushes.")
-    fcm.script = [failure(403, "PERMISSION_DENIED", "Permission denied")]
+    # Also for the push that is tried again meanwhile.
+    fcm.script = [failure(403, "PERMISSION_DENIED", "Permission denied")] * 1_000
     page.click(".push-service button", "Check")
     page.find(".push-service .form-error", "403")
+    fcm.script.clear()
     page.click(".push-service:last-child button", "Check")
     page.find(".push-service .form-error", "Apple’s push service would take no pushes. It cannot be reached")
     page.check("pushes")
