@@ -114,8 +114,7 @@ extension PushDispatcherTests {
             let candidates = try store.pushCandidates(of: [self.ben])
             for source in sources {
                 let due = candidates.map { (registration: $0.registration, at: store.now, onlyKnown: false) }
-                _ = try store.savePushes(of: source, due: due, until: until)
-                try store.finish(source, next: store.now)
+                _ = try store.savePushes(of: source, due: due, then: .ends(next: store.now))
             }
             return try store.claimPushes(limit: 1, until: until)[0]
         }.value

@@ -22,7 +22,7 @@ import Wire
         }
         func settle(_ settlement: PushSettlement, at now: Timestamp) { queue.settle(settlement, at: now) }
         func fail(_ work: PushQueue.Work, at now: Timestamp) { queue.fail(work, at: now) }
-        func notify() { queue.notify() }
+        func notify(due: Timestamp) { queue.notify(due: due) }
         func expanded() { queue.expanded() }
         func stop() { queue.stop() }
 
@@ -76,17 +76,34 @@ import Wire
 
     @Test func whatWasWrittenIsClaimedAtOnce() throws {
         let queue = try claimed(0)
-        queue.notify()
+        queue.notify(due: start)
         let work = try #require(queue.work(at: start))
         // Something is written while the transaction runs: it may have come too late for it.
-        queue.notify()
+        queue.notify(due: start)
         queue.complete(work, sources: 1, at: start)
         let second = try #require(queue.work(at: start))
         queue.complete(second, at: start)
         #expect(queue.work(at: start) == nil)
         // The pushes of the source are written.
+        queue.notify(due: start)
         queue.expanded()
         #expect(queue.work(at: start) != nil)
+    }
+
+    @Test func whatWasWrittenForLaterIsClaimedThen() throws {
+        let queue = try claimed(0)
+        queue.notify(due: at(250))
+        queue.notify(due: at(300))
+        #expect(queue.work(at: at(249)) == nil && queue.deadline(at: start) == at(250))
+        let work = try #require(queue.work(at: at(250)))
+        // This came too late for the transaction, which saw what is due at 300.
+        queue.notify(due: at(280))
+        queue.complete(work, sources: 1, next: at(300), at: at(251))
+        #expect(queue.deadline(at: at(251)) == at(280))
+        queue.complete(try #require(queue.work(at: at(280))), next: at(300), at: at(281))
+        // A source without a device leaves nothing to claim.
+        queue.expanded()
+        #expect(queue.deadline(at: at(281)) == at(300))
     }
 
     @Test func aFullTransactionIsFollowedByAnother() throws {
@@ -173,7 +190,7 @@ import Wire
         let work = try #require(queue.work(at: start))
         #expect(work.pushes == 3)
         queue.complete(work, pushes: 3, next: start, at: start)
-        queue.notify()
+        queue.notify(due: start)
         #expect(queue.work(at: start) == nil && queue.deadline(at: start) == nil)
         queue.settle(PushSettlement(record(1), .rings), at: start)
         #expect(queue.work(at: at(20))?.pushes == 1)
@@ -181,7 +198,7 @@ import Wire
 
     @Test func whatStopsClaimsNothingAndSettlesAtOnce() throws {
         let queue = try claimed(2)
-        queue.notify()
+        queue.notify(due: start)
         queue.stop()
         #expect(!queue.isFinished && queue.work(at: start) == nil)
         #expect(queue.begin("host", for: .make(at: start), at: start) == .wait(0), "it is released at once")
@@ -215,7 +232,7 @@ import Wire
             now = now.adding(milliseconds: Int64.random(in: 0...100, using: &random))
             if Int.random(in: 0..<10, using: &random) == 0 {
                 waiting.append(now)
-                queue.notify()
+                queue.notify(due: now)
             }
             if let index = underWay.indices.randomElement(using: &random), Bool.random(using: &random) {
                 let id = underWay.remove(at: index)

@@ -99,6 +99,64 @@ extension PushStorageTests {
         #expect(again.after == first && again.upTo == second && again.fence == 3)
     }
 
+    /// The devices of a busy conversation are read at intervals, not for each message.
+    @Test func messagesThatFollowCloselyShareASource() async throws {
+        let registration = try await register(1)
+        let (id, other) = (try await group([0, 1]), try await group([0, 1]))
+        let due = Shared<[Timestamp]>([])
+        store.observePushes { time in due.update { $0.append(time) } }
+        let first = try await send(to: id)
+        let source = try await expand(to: registration)
+        let next = now.adding(milliseconds: PushAudience.spacingMilliseconds)
+        #expect(due.value == [now] && source.next == next)
+        try await send(to: other)
+        #expect(due.value.last == now, "others do not wait for it")
+        try await expand(to: registration)
+        scratch.clock.advance(milliseconds: 100)
+        try await send(to: id)
+        scratch.clock.advance(milliseconds: 100)
+        let last = try await send(to: id)
+        #expect(due.value.suffix(2) == [next, next])
+        #expect(try await claimSources().isEmpty)
+        scratch.clock.advance(milliseconds: PushAudience.spacingMilliseconds - 200)
+        let again = try #require(try await claimSources().first)
+        #expect(again.after == first && again.upTo == last && now == next)
+    }
+
+    @Test func aClockThatWasSetBackHoldsUpNothing() async throws {
+        let registration = try await register(1)
+        let id = try await group([0, 1])
+        try await send(to: id)
+        try await expand(to: registration)
+        scratch.clock.advance(seconds: -3_600)
+        try await send(to: id)
+        #expect(try await claimSources().count == 1)
+    }
+
+    @Test func theLastPageEndsTheSource() async throws {
+        let registration = try await register(1)
+        let id = try await group([0, 1])
+        func end(_ source: PushSource) async throws -> PushSourceState {
+            let due = [(registration: registration.id, at: now, onlyKnown: false)]
+            return try await write { try $0.savePushes(of: source, due: due, then: .ends(next: source.next)) }
+        }
+        let first = try await send(to: id)
+        let lost = try #require(try await claimSources(seconds: 30).first)
+        scratch.clock.advance(seconds: 30)
+        let source = try #require(try await claimSources().first)
+        #expect(try await end(lost) == .lost)
+        #expect(try await count("pushes") == 0)
+        let last = try await send(to: id)
+        #expect(try await end(source) == .changed)
+        #expect(try await count("pushes") == 1)
+        #expect(try await claimSources().isEmpty)
+        scratch.clock.advance(milliseconds: PushAudience.spacingMilliseconds)
+        let again = try #require(try await claimSources().first)
+        #expect(again.after == first && again.upTo == last)
+        #expect(try await end(again) == .finished)
+        #expect(try await count("push_sources") == 0)
+    }
+
     @Test func aClaimEndsAndItsHolderChangesNothing() async throws {
         try await register(1)
         let id = try await group([0, 1])
@@ -142,7 +200,7 @@ extension PushStorageTests {
     /// Whether what it sent has arrived nobody knows.
     @Test func whatAnEarlierProcessHadClaimedIsDueAtOnce() async throws {
         let (registration, id, record) = try await prepared()
-        try await send(to: id)
+        try await sendLater(to: id)
         let source = try #require(try await claimSources().first)
         try await write { try $0.releaseClaimedPushes() }
         #expect(try await nextPush() == now)
@@ -181,7 +239,7 @@ extension PushStorageTests {
     @Test func observersAreNotifiedOfCommits() async throws {
         struct Failure: Error {}
         let count = Shared(0)
-        store.observePushes { count.update { $0 += 1 } }
+        store.observePushes { _ in count.update { $0 += 1 } }
         let id = try await group([0, 1])
         try await send(to: id)
         #expect(count.value == 0)

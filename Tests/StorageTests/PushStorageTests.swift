@@ -78,6 +78,13 @@ import Testing
         }
     }
 
+    /// Sends when the devices of the conversation are read again.
+    @discardableResult
+    func sendLater(to id: ConversationID) async throws -> Int64 {
+        scratch.clock.advance(milliseconds: PushAudience.spacingMilliseconds)
+        return try await send(to: id)
+    }
+
     func claimSources(_ limit: Int = 10, seconds: Int64 = 60) async throws -> [PushSource] {
         let until = now.adding(seconds: seconds)
         return try await write { try $0.claimPushSources(limit: limit, until: until) }
@@ -105,7 +112,8 @@ import Testing
         let (due, until) = (due ?? now, now.adding(seconds: 60))
         return try await write { store in
             try store.savePushes(
-                of: source, due: [(registration: registration.id, at: due, onlyKnown: onlyKnown)], until: until)
+                of: source, due: [(registration: registration.id, at: due, onlyKnown: onlyKnown)],
+                then: .continues(until: until)) == .claimed
         }
     }
 
@@ -169,7 +177,7 @@ extension PushStorageTests {
     /// The newest message is told, which may be newer than what was known when it was claimed.
     @Test func whatWasPushedAlreadyIsNotPushedAgain() async throws {
         let (registration, id, record) = try await prepared()
-        let number = try await send(to: id)
+        let number = try await sendLater(to: id)
         try await expand(to: registration)
         try await write { [now] in try $0.settle([PushSettlement(record, .done(next: now), number: number)]) }
         #expect(try await count("pushes") == 0)
@@ -193,7 +201,7 @@ extension PushStorageTests {
     @Test func aFailureKeepsWhatIsNewAndWaits() async throws {
         let (registration, id, record) = try await prepared()
         try await settle(record, .retry(at: now.adding(seconds: 5)))
-        let number = try await send(to: id)
+        let number = try await sendLater(to: id)
         try await expand(to: registration)
         #expect(try await claimPushes().isEmpty, "it is not tried sooner for what is new")
         scratch.clock.advance(seconds: 5)
@@ -214,16 +222,17 @@ extension PushStorageTests {
         let registration = try await register(1)
         let id = try await group([0, 1])
         func expand(at due: Timestamp) async throws {
-            try await send(to: id)
+            try await sendLater(to: id)
             let source = try #require(try await claimSources().first)
             try await save(source, to: registration, at: due)
             try await write { try $0.finish(source, next: due) }
         }
-        try await expand(at: now.adding(seconds: 3))
-        try await expand(at: now.adding(seconds: 5))
-        #expect(try await nextPush() == now.adding(seconds: 3))
-        try await expand(at: now.adding(seconds: 1))
-        #expect(try await nextPush() == now.adding(seconds: 1))
+        let start = now
+        try await expand(at: start.adding(seconds: 3))
+        try await expand(at: start.adding(seconds: 5))
+        #expect(try await nextPush() == start.adding(seconds: 3))
+        try await expand(at: start.adding(seconds: 1))
+        #expect(try await nextPush() == start.adding(seconds: 1))
         #expect(try await count("pushes") == 1)
     }
 

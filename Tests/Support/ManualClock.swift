@@ -68,6 +68,7 @@ package final class ManualClock<Time: Comparable & Sendable>: Sendable {
 extension ManualClock where Time == Timestamp {
     package convenience init() { self.init(Timestamp(milliseconds: 1_800_000_000_000)) }
     package func advance(seconds: Int64) { move { $0.adding(seconds: seconds) } }
+    package func advance(milliseconds: Int64) { move { $0.adding(milliseconds: milliseconds) } }
 }
 
 extension ManualClock where Time == Instant {

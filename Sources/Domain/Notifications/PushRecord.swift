@@ -23,14 +23,35 @@ package struct PushSource: Hashable, Sendable {
     package var since: Timestamp
     /// Of the claim.
     package var fence: Int64
+    /// When what happens meanwhile is due.
+    package var next: Timestamp
 
-    package init(topic: PushTopic, after: Int64, upTo: Int64, since: Timestamp, fence: Int64) {
+    package init(topic: PushTopic, after: Int64, upTo: Int64, since: Timestamp, fence: Int64, next: Timestamp) {
         self.topic = topic
         self.after = after
         self.upTo = upTo
         self.since = since
         self.fence = fence
+        self.next = next
     }
+}
+
+/// What becomes of a source whose pushes are written.
+package enum PushSourceProgress: Hashable, Sendable {
+    /// More devices follow; it is claimed until then.
+    case continues(until: Timestamp)
+    /// These were the last; what has changed meanwhile is due then.
+    case ends(next: Timestamp)
+}
+
+/// What has become of the claim of a source.
+package enum PushSourceState: Hashable, Sendable {
+    case claimed
+    case finished
+    /// Something has changed since it was claimed: it is due again.
+    case changed
+    /// Somebody else has it, or has finished it.
+    case lost
 }
 
 /// What a device is to be told of a topic, as it is when it is sent.

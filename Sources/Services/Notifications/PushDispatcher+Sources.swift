@@ -11,18 +11,13 @@ extension PushDispatcher {
     /// The claim of a source is over: somebody else has it.
     private struct ClaimLost: Error {}
 
-    /// Writes the pushes of a source, a page at a time.
+    /// Writes the pushes of a source, a page at a time; its end is written with the last.
     func expand(_ source: PushSource) async {
         do {
-            var count = 0
             switch source.topic {
-            case .conversation(let id): count = try await expand(source, in: id)
+            case .conversation(let id): try await expand(source, in: id)
             case .call(let id): try await expand(source, of: id)
             }
-            // A large group is told at intervals of all that came meanwhile.
-            let delay = count > limits.page ? limits.interval.milliseconds : 0
-            let next = clock().adding(milliseconds: delay)
-            _ = try await store.write { try $0.finish(source, next: next) }
         } catch is ClaimLost {
             // Whoever has it goes on.
         } catch {
@@ -31,37 +26,38 @@ extension PushDispatcher {
             }
             let next = clock().adding(milliseconds: 1_000)
             _ = try? await store.write { try $0.release(source, until: next) }
+            state.withLock { $0.queue.notify(due: next) }
         }
         state.withLock { $0.queue.expanded(isCall: source.topic.isCall) }
         wake()
     }
 
-    private func expand(_ source: PushSource, in conversation: ConversationID) async throws -> Int {
-        let first = try await expand(source, in: conversation, after: nil)
-        guard first.count == limits.page else { return first.count }
-        return try await largeGroups.withSlot {
-            var (last, count) = (first.last, first.count)
-            while !Task.isCancelled {
-                let page = try await self.expand(source, in: conversation, after: last)
-                count += page.count
-                guard page.count == self.limits.page else { break }
-                last = page.last
-                // Others write in between.
-                try await Task.sleep(for: .seconds(1) * page.count / max(1, self.limits.devicesPerSecond))
+    private func expand(_ source: PushSource, in conversation: ConversationID) async throws {
+        guard let first = try await expand(source, in: conversation, after: nil) else { return }
+        try await largeGroups.withSlot {
+            var last: PushCandidate? = first
+            while let previous = last {
+                // Others write and are pushed to in between.
+                try await Task.sleep(for: .seconds(1) * self.limits.page / max(1, self.limits.devicesPerSecond))
+                last = try await self.expand(source, in: conversation, after: previous)
             }
-            return count
         }
     }
 
+    /// A page of a conversation's devices. Returns the last of them, if there may be more.
     private func expand(
         _ source: PushSource, in conversation: ConversationID, after last: PushCandidate?
-    ) async throws -> [PushCandidate] {
+    ) async throws -> PushCandidate? {
         let page = try await store.read { [limits] store in
             let author = try store.onlyAuthor(in: conversation, after: source.after, upTo: source.upTo)
             return try store.pushCandidates(in: conversation, but: author, after: last, limit: limits.page)
         }
-        if !page.isEmpty { try await save(page, of: source) { _ in false } }
-        return page
+        let hasMore = page.count == limits.page
+        // A large group is told at intervals of all that came meanwhile.
+        let later = clock().adding(milliseconds: limits.interval.milliseconds)
+        let next = last == nil ? source.next : max(source.next, later)
+        try await save(page, of: source, end: hasMore ? nil : next) { _ in false }
+        return hasMore ? page.last : nil
     }
 
     private func expand(_ source: PushSource, of id: CallID) async throws {
@@ -75,14 +71,17 @@ extension PushDispatcher {
             return (try store.pushCandidates(of: call.participants.map(\.user)), Set(notified))
         }
         var rest = candidates[...]
-        while !rest.isEmpty {
-            try await save(Array(rest.prefix(limits.page)), of: source) { !notified.contains($0.user) }
+        repeat {
+            let page = Array(rest.prefix(limits.page))
             rest = rest.dropFirst(limits.page)
-        }
+            let end = rest.isEmpty ? source.next : nil
+            try await save(page, of: source, end: end) { !notified.contains($0.user) }
+        } while !rest.isEmpty
     }
 
+    /// - Parameter end: of the source: when what has changed meanwhile is due; nil if more devices follow.
     private func save(
-        _ page: [PushCandidate], of source: PushSource, onlyKnown: (PushCandidate) -> Bool
+        _ page: [PushCandidate], of source: PushSource, end: Timestamp?, onlyKnown: (PushCandidate) -> Bool
     ) async throws {
         let now = clock()
         let confirmed = now.adding(milliseconds: limits.confirmation.milliseconds)
@@ -93,13 +92,18 @@ extension PushDispatcher {
                 $0.notified[NotifiedKey(registration: candidate.registration, topic: source.topic)]
             }
             let earliest = last.map { $0.at.adding(milliseconds: limits.interval.milliseconds) } ?? now
-            return (candidate.registration, max(earliest, seemsThere ? confirmed : now), onlyKnown(candidate))
+            return (
+                registration: candidate.registration, at: max(earliest, seemsThere ? confirmed : now),
+                onlyKnown: onlyKnown(candidate)
+            )
         }
+        let progress = end.map(PushSourceProgress.ends)
         let leaseUntil = now.adding(milliseconds: Self.leaseMilliseconds)
-        let isCurrent = try await store.write { store in
-            try store.savePushes(
-                of: source, due: due.map { (registration: $0.0, at: $0.1, onlyKnown: $0.2) }, until: leaseUntil)
+        let claim = try await store.write { store in
+            try store.savePushes(of: source, due: due, then: progress ?? .continues(until: leaseUntil))
         }.value
-        guard isCurrent else { throw ClaimLost() }
+        if claim == .lost { throw ClaimLost() }
+        let times = due.map(\.at) + (claim == .changed ? [end].compactMap { $0 } : [])
+        if let first = times.min() { notify(due: first) }
     }
 }

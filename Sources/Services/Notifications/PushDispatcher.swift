@@ -32,7 +32,7 @@ package final class PushDispatcher: Service {
 
     package struct Limits: Sendable {
         /// Candidates of a source that are read and written together.
-        package var page = 64
+        package var page = 32
         /// How long a device that seems to be there has to say something; and how long it is waited for at most, where one
         /// message follows the other.
         package var confirmation = Duration.seconds(3)
@@ -114,10 +114,7 @@ package final class PushDispatcher: Service {
         self.random = random
         self.logger = logger
         state = Mutex(State(queue: PushQueue(lanes: lanes)))
-        store.observePushes { [weak self] in
-            self?.state.withLock { $0.queue.notify() }
-            self?.wake()
-        }
+        store.observePushes { [weak self] due in self?.notify(due: due) }
     }
 
     /// Adds what is known of registrations and of what waits.
@@ -135,6 +132,15 @@ package final class PushDispatcher: Service {
     }
 
     func wake() { wakes.continuation.yield() }
+
+    func notify(due: Timestamp) {
+        let now = clock()
+        let mustWake = state.withLock { state in
+            state.queue.notify(due: due)
+            return state.nextAlarm(at: now) != nil
+        }
+        if mustWake { wake() }
+    }
 
     // MARK: The loop
 

@@ -5,14 +5,14 @@ import Notifications
 struct PushQueue {
     struct Limits: Sendable {
         /// Sources and pushes of one transaction, for which others' messages wait.
-        var sources = 32
-        var pushes = 48
+        var sources = 16
+        var pushes = 16
         /// How long a claim lasts: longer than an attempt, and than the pages of a large group.
         var leaseMilliseconds: Int64 = 60_000
         /// How long a settlement waits for others, to share their transaction.
         var settleMilliseconds: Int64 = 20
         /// How many settlements need not wait.
-        var settlements = 64
+        var settlements = 24
         /// After how long the rows are read again without a cause.
         var pollMilliseconds: Int64 = 60_000
         /// How long nothing is tried after a transaction has failed.
@@ -33,8 +33,9 @@ struct PushQueue {
     private var lanes: PushLanes
     private var settlements: [PushSettlement] = []
     private var oldestSettlement: Timestamp?
-    /// Whether rows were written since the last transaction began, or it found as many as it could claim.
-    private var isNotified = true
+    /// When the first of what was written since the last claim is due.
+    private var written: Timestamp? = Timestamp(milliseconds: 0)
+    /// When the first of what the last transaction saw and left is due.
     private var due: Timestamp?
     /// Claimed pushes that are composed or sent, and sources whose pushes are written.
     private var underWay = 0
@@ -51,7 +52,8 @@ struct PushQueue {
 
     var isFinished: Bool { isStopping && !isWriting && underWay == 0 && settlements.isEmpty }
 
-    mutating func notify() { isNotified = true }
+    /// Rows were written that are due then.
+    mutating func notify(due: Timestamp) { written = min(written ?? due, due) }
     mutating func stop() { isStopping = true }
 
     // MARK: Attempts
@@ -75,9 +77,11 @@ struct PushQueue {
 
     /// A source's pushes are written, or could not be.
     mutating func expanded(isCall: Bool = false) {
+        // Others may wait for its room.
+        let wasFull = expanding >= limits.sources
         underWay -= 1
         if !isCall { expanding -= 1 }
-        isNotified = true
+        if wasFull { notify(due: Timestamp(milliseconds: 0)) }
     }
 
     // MARK: Transactions
@@ -93,7 +97,7 @@ struct PushQueue {
         work.sources = max(0, limits.sources - expanding)
         work.pushes = min(limits.pushes, room)
         work.claims = true
-        isNotified = false
+        written = nil
         return work
     }
 
@@ -120,7 +124,7 @@ struct PushQueue {
         guard !isStopping else { return }
         settlements = work.settlements + settlements
         if !settlements.isEmpty { oldestSettlement = now }
-        isNotified = true
+        notify(due: now)
         pausedUntil = now.adding(milliseconds: limits.pauseMilliseconds)
     }
 
@@ -134,14 +138,15 @@ struct PushQueue {
             consider(isUrgent ? now : oldestSettlement.adding(milliseconds: limits.settleMilliseconds))
         }
         if !isStopping, room > 0 {
-            if isNotified { consider(now) } else if let due { consider(due) }
+            if let written { consider(written) }
+            if let due { consider(due) }
         }
         guard let pausedUntil, now < pausedUntil, let found = earliest else { return earliest }
         return max(found, pausedUntil)
     }
 
     private func isDue(at now: Timestamp) -> Bool {
-        room > 0 && (isNotified || due.map { $0 <= now } ?? false)
+        room > 0 && [written, due].contains { $0.map { $0 <= now } ?? false }
     }
 
     /// Claims are not made far ahead of what can be sent.

@@ -35,7 +35,7 @@ package final class Store: Sendable {
     private let dueObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
     private let jobObservers = Mutex<[@Sendable () -> Void]>([])
     private let erasureObservers = Mutex<[@Sendable () -> Void]>([])
-    private let pushObservers = Mutex<[@Sendable () -> Void]>([])
+    private let pushObservers = Mutex<[@Sendable (Timestamp) -> Void]>([])
     private let pushAudience = PushAudience()
     private let voiceObservers = Mutex<[@Sendable (VoiceNotice) -> Void]>([])
 
@@ -135,9 +135,9 @@ package final class Store: Sendable {
         voiceObservers.withLock { $0.append(observer) }
     }
 
-    /// Adds an observer of commits that wrote something of which devices are to be told. It is called on the writer's thread,
-    /// after the commit, and must be brief.
-    package func observePushes(_ observer: @escaping @Sendable () -> Void) {
+    /// Adds an observer of commits that wrote something of which devices are to be told, with the time when it is due. It is
+    /// called on the writer's thread, after the commit, and must be brief.
+    package func observePushes(_ observer: @escaping @Sendable (Timestamp) -> Void) {
         pushObservers.withLock { $0.append(observer) }
     }
 
@@ -220,7 +220,7 @@ package final class Store: Sendable {
             changedTexts: transaction.messagesWithChangedTexts,
             nextDue: transaction.nextDue, hasDemandedJobs: transaction.hasDemandedJobs,
             hasErasedTexts: transaction.hasErasedTexts || !transaction.messagesWithChangedTexts.isEmpty,
-            hasPushSources: transaction.hasPushSources, pushNotes: transaction.pushNotes,
+            pushesDue: transaction.pushesDue, pushNotes: transaction.pushNotes,
             voice: VoiceNotice(removed: transaction.removedFiles, toTranscribe: transaction.filesToTranscribe),
             subscriptions: transaction.hasChangedWebhooks ? WebhookSubscriptions(try transaction.webhooks()) : nil)
     }
@@ -247,7 +247,7 @@ package final class Store: Sendable {
         if written.hasDemandedJobs { for observer in jobObservers.withLock({ $0 }) { observer() } }
         if written.hasErasedTexts { for observer in erasureObservers.withLock({ $0 }) { observer() } }
         pushAudience.apply(written.pushNotes)
-        if written.hasPushSources { for observer in pushObservers.withLock({ $0 }) { observer() } }
+        if let due = written.pushesDue { for observer in pushObservers.withLock({ $0 }) { observer(due) } }
         if !written.voice.isEmpty { for observer in voiceObservers.withLock({ $0 }) { observer(written.voice) } }
     }
 
@@ -274,7 +274,8 @@ package final class Store: Sendable {
         let nextDue: Timestamp?
         let hasDemandedJobs: Bool
         let hasErasedTexts: Bool
-        let hasPushSources: Bool
+        /// When the first of what it wrote of pushes is due.
+        let pushesDue: Timestamp?
         let pushNotes: [PushAudience.Note]
         let voice: VoiceNotice
         /// Set if webhooks have changed.

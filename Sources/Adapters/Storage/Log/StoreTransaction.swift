@@ -39,8 +39,8 @@ package final class StoreTransaction {
     let deliveryClaimer: Store.DeliveryClaimer?
     /// Who may have a device to push to; nil in a transaction that only reads.
     let pushAudience: PushAudience?
-    /// Whether it has written something of which devices are to be told.
-    var hasPushSources = false
+    /// When the first of what it has written of pushes is due.
+    var pushesDue: Timestamp?
     /// What it has learned and changed of who has a device.
     var pushNotes: [PushAudience.Note] = []
 

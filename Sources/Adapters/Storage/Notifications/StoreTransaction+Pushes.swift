@@ -17,7 +17,8 @@ extension StoreTransaction {
                 """, [.id(id)])
             guard device != nil else { return pushNotes.append(.silent(id)) }
         }
-        try insertPushSource(.conversation(id), after: number, upTo: conversation.lastNumber)
+        let due = pushAudience?.due(id, at: now) ?? now
+        try insertPushSource(.conversation(id), after: number, upTo: conversation.lastNumber, due: due)
     }
 
     /// Notes that a call began to ring some of these users, or to ring them no more.
@@ -26,7 +27,7 @@ extension StoreTransaction {
         let hasDevice = try users.contains { user in
             try sql.first("SELECT 1 FROM push_registrations WHERE user_id = ?1 LIMIT 1", [.id(user)]) != nil
         }
-        if hasDevice { try insertPushSource(.call(call), after: 0, upTo: version) }
+        if hasDevice { try insertPushSource(.call(call), after: 0, upTo: version, due: now) }
     }
 
     /// Whether anybody has a device to push to.
@@ -38,14 +39,16 @@ extension StoreTransaction {
         return !isEmpty
     }
 
-    private func insertPushSource(_ topic: PushTopic, after: Int64, upTo: Int64) throws {
-        try sql.execute(
+    private func insertPushSource(_ topic: PushTopic, after: Int64, upTo: Int64, due: Timestamp) throws {
+        let row = try sql.first(
             """
             INSERT INTO push_sources (topic, is_call, after_number, up_to, since, not_before)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?5)
-            ON CONFLICT (topic) DO UPDATE SET up_to = excluded.up_to, since = excluded.since
-            """, [.text(topic.text), .bool(topic.isCall), .integer(after), .integer(upTo), .time(now)])
-        hasPushSources = true
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (topic) DO UPDATE SET up_to = excluded.up_to, since = excluded.since RETURNING not_before
+            """,
+            [.text(topic.text), .bool(topic.isCall), .integer(after), .integer(upTo), .time(now), .time(due)])
+        let due = try row?.time(0) ?? due
+        pushesDue = min(pushesDue ?? due, due)
     }
 
     /// Claims sources that are due until `leaseUntil`, so many conversations at most, and calls.
@@ -63,10 +66,16 @@ extension StoreTransaction {
                 try sql.execute(
                     "UPDATE push_sources SET not_before = ?2, fence = fence + 1 WHERE topic = ?1",
                     [try row.value(0), .time(leaseUntil)])
+                let topic = try Self.topic(row, 0, isCall: isCall)
+                var next = now
+                if case .conversation(let id) = topic {
+                    pushNotes.append(.claimed(id, at: now))
+                    next = PushAudience.next(after: now)
+                }
                 claimed.append(
                     PushSource(
-                        topic: try Self.topic(row, 0, isCall: isCall), after: try row.integer(1),
-                        upTo: try row.integer(2), since: try row.time(3), fence: try row.integer(4) + 1))
+                        topic: topic, after: try row.integer(1), upTo: try row.integer(2), since: try row.time(3),
+                        fence: try row.integer(4) + 1, next: next))
             }
         }
         return claimed
@@ -74,16 +83,18 @@ extension StoreTransaction {
 
     /// Everybody whom the source concerns has a push: it is over, unless something has changed since it was claimed; then it
     /// is due again at `next`.
-    package func finish(_ source: PushSource, next: Timestamp) throws {
+    @discardableResult
+    package func finish(_ source: PushSource, next: Timestamp) throws -> PushSourceState {
         let claim: [SQLValue] = [.text(source.topic.text), .integer(source.fence), .integer(source.upTo)]
         let removed = try sql.execute(
             "DELETE FROM push_sources WHERE topic = ?1 AND fence = ?2 AND up_to = ?3", claim)
-        guard removed == 0 else { return }
-        try sql.execute(
+        guard removed == 0 else { return .finished }
+        let changed = try sql.execute(
             """
             UPDATE push_sources SET after_number = ?3, not_before = ?4, fence = fence + 1
             WHERE topic = ?1 AND fence = ?2
             """, claim + [.time(next)])
+        return changed == 1 ? .changed : .lost
     }
 
     /// What was claimed is due again then.
@@ -165,19 +176,27 @@ extension StoreTransaction {
         ).map { try $0.id(0) }
     }
 
-    /// Writes or replaces what devices are to be told of a topic, and claims its source for longer.
+    /// Writes or replaces what devices are to be told of a topic, and claims its source for longer, or ends it.
     ///
     /// - Parameters:
     ///   - due: when, for each registration.
     ///   - onlyKnown: those that were told of it before, or are to be; nobody else.
-    /// - Returns: whether the claim is current; otherwise nothing is written.
+    ///   - then: what becomes of the source.
+    /// - Returns: what has become of it; if its claim is lost, nothing is written.
     package func savePushes(
-        of source: PushSource, due: [(registration: Int64, at: Timestamp, onlyKnown: Bool)], until leaseUntil: Timestamp
-    ) throws -> Bool {
-        let claimed = try sql.execute(
-            "UPDATE push_sources SET not_before = ?3 WHERE topic = ?1 AND fence = ?2",
-            [.text(source.topic.text), .integer(source.fence), .time(leaseUntil)])
-        guard claimed == 1 else { return false }
+        of source: PushSource, due: [(registration: Int64, at: Timestamp, onlyKnown: Bool)],
+        then progress: PushSourceProgress
+    ) throws -> PushSourceState {
+        let state: PushSourceState
+        switch progress {
+        case .continues(let leaseUntil):
+            let claimed = try sql.execute(
+                "UPDATE push_sources SET not_before = ?3 WHERE topic = ?1 AND fence = ?2",
+                [.text(source.topic.text), .integer(source.fence), .time(leaseUntil)])
+            state = claimed == 1 ? .claimed : .lost
+        case .ends(let next): state = try finish(source, next: next)
+        }
+        guard state != .lost else { return state }
         for one in due {
             let values: [SQLValue] = [
                 .integer(one.registration), .text(source.topic.text), .integer(source.upTo), .time(source.since),
@@ -203,7 +222,7 @@ extension StoreTransaction {
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM push_registrations WHERE id = ?1)
                 """, values + [.bool(source.topic.isCall), .integer(source.after), .time(now)])
         }
-        return true
+        return state
     }
 
     /// Claims pushes that are due until `leaseUntil`, those of calls first.

@@ -35,6 +35,6 @@ extension StoreTransaction {
             WHERE registration_id IN (SELECT id FROM push_registrations WHERE user_id = ?1)
                 AND quiet_until = not_before AND not_before > ?2
             """, [.id(user), .time(now)])
-        if released > 0 { hasPushSources = true }
+        if released > 0 { pushesDue = now }
     }
 }
