@@ -10,10 +10,11 @@ import uuid
 from typing import Any
 
 import pytest
-from switchboard_tests import deletions, webhook_receivers
+from switchboard_tests import deletions, push_registrations, webhook_receivers
 from switchboard_tests.calls import GENEROUS, call
-from switchboard_tests.conversations import befriend, direct, group, sent
+from switchboard_tests.conversations import befriend, direct, group, pair, sent
 from switchboard_tests.endpoint import RequestError, client_id, listening
+from switchboard_tests.push_registrations import PATH, registrations
 from switchboard_tests.push_service import (
     ALLOWED,
     FAILED,
@@ -29,7 +30,6 @@ from switchboard_tests.server import HTTP, Server, User, refused
 from switchboard_tests.waiting import SILENCE, until, wait_until
 
 LIMITS = GENEROUS["limits"] | {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
-PATH = "/v1/me/device/push"
 CONTACT = {"push": ALLOWED["push"] | {"web": {"contact": "mailto:ops@example.org"}}}
 
 
@@ -48,15 +48,8 @@ def register(user: User, service: PushService, **members: Any) -> Subscription:
     """A browser of the user subscribes, and says so."""
     key = HTTP.get(f"{user.server.url}/v1/server").json()["push"]["web"]["publicKey"]
     subscription = service.subscribe(key)
-    response = user.request("PUT", PATH, subscription.registration(**members))
-    assert response.status_code == 200, response.text
-    assert response.json()["kind"] == "web"
+    push_registrations.register(user, subscription, **members)
     return subscription
-
-
-def registrations(user: User) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = user.get("/v1/me/push").json()["registrations"]
-    return found
 
 
 def on_devices(server: Server, count: int) -> list[User]:
@@ -65,11 +58,6 @@ def on_devices(server: Server, count: int) -> list[User]:
     lines = [server.command("token", "--count", "1", "--prefix", prefix) for _ in range(count)]
     people = [json.loads(line) for line in lines]
     return [User(server, one["user"], one["token"]) for one in people]
-
-
-def pair(server: Server) -> tuple[User, User, str]:
-    ann, ben = befriend(*server.users(2))
-    return ann, ben, direct(ann, ben)
 
 
 # Messages.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 import pytest
 import yaml
 from switchboard_tests.calls import GENEROUS, call
-from switchboard_tests.conversations import befriend, direct, sent
+from switchboard_tests.conversations import pair, sent
 from switchboard_tests.fcm_service import (
     INTERNAL,
     NO_TOKEN,
@@ -27,11 +26,12 @@ from switchboard_tests.fcm_service import (
     serving,
 )
 from switchboard_tests.http2_server import GO_AWAY, LOST, Response
+from switchboard_tests.metrics import metric
+from switchboard_tests.push_registrations import PATH, kinds, register
 from switchboard_tests.server import HTTP, NO_APERTIUM, Server, User, merged, refused, tool
-from switchboard_tests.waiting import SILENCE, wait_until
+from switchboard_tests.waiting import wait_until
 
 LIMITS = GENEROUS["limits"] | {"friendRequestsPerHour": 10_000, "conversationsPerHour": 10_000}
-PATH = "/v1/me/device/push"
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +45,16 @@ def server(make_server, fcm) -> Server:
     return make_server(merged(fcm.settings, {"limits": LIMITS}))
 
 
-def register(user: User, fcm: FCMService, **members: Any) -> Device:
+def phone_of(user: User, fcm: FCMService) -> Device:
     device = fcm.device()
-    response = user.request("PUT", PATH, device.registration(**members))
-    assert response.status_code == 200, response.text
-    assert response.json()["kind"] == "fcm"
+    register(user, device)
     return device
-
-
-def registrations(user: User) -> list[str]:
-    return [one["kind"] for one in user.get("/v1/me/push").json()["registrations"]]
-
-
-def pair(server: Server) -> tuple[User, User, str]:
-    ann, ben = befriend(*server.users(2))
-    return ann, ben, direct(ann, ben)
 
 
 def test_a_message_reaches_a_phone_that_sleeps(server, fcm):
     assert HTTP.get(f"{server.url}/v1/server").json()["push"]["fcm"] is True
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     number = sent(ann, here, "See you at 8")
     [push] = fcm.wait(1, phone)
     name = ann.get("/v1/me").json()["displayName"]
@@ -88,7 +77,7 @@ def test_a_message_reaches_a_phone_that_sleeps(server, fcm):
 
 def test_a_call_rings_and_stops(server, fcm):
     ann, ben = server.users(2)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     made = call(ann, [ben])
     [ring] = fcm.wait(1, phone)
     assert (ring.payload["kind"], ring.payload["call"], ring.payload["video"]) == ("ring", made, "false")
@@ -104,7 +93,7 @@ def test_a_call_rings_and_stops(server, fcm):
 
 def test_one_connection_and_one_access_token_serve_all(server, fcm):
     ann, ben, here = pair(server)
-    phones = [register(ben, fcm)] + [register(other, fcm) for other in server.users(1)]
+    phones = [phone_of(ben, fcm)] + [phone_of(other, fcm) for other in server.users(1)]
     sent(ann, here, "first")
     fcm.wait(1, phones[0])
     before = (fcm.server.connections, fcm.token_requests)
@@ -126,26 +115,31 @@ def test_one_connection_and_one_access_token_serve_all(server, fcm):
 )
 def test_a_phone_that_is_gone_is_forgotten(server, fcm, response):
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     phone.response = response
     sent(ann, here, "hello?")
-    wait_until(lambda: not registrations(ben), "the registration goes")
+    wait_until(lambda: not kinds(ben), "the registration goes")
     assert len(phone.pushes) == 1
 
 
 def test_a_key_of_another_project_drops_no_registration(server, fcm):
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     phone.script = [Response(OTHER_SENDER.status, OTHER_SENDER.body, {"retry-after": "1"})]
     sent(ann, here, "once the operator has seen it")
     wait_until(lambda: phone.payloads, "the push arrives")
-    assert registrations(ben) == ["fcm"]
+    assert kinds(ben) == ["fcm"]
+
+
+def rejected(server: Server) -> float:
+    """How many pushes were refused for good."""
+    return metric(server, "pushes_total", kind="fcm", outcome="rejected")
 
 
 def fail(server: Server, fcm: FCMService, response: Response) -> tuple[User, Device]:
     """A message to a phone, of which the first attempt has this response."""
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     phone.script = [response]
     sent(ann, here, "eventually")
     return ben, phone
@@ -159,7 +153,7 @@ def test_what_fails_is_tried_again(server, fcm):
         wait_until(lambda phone=phone: phone.payloads, "the push arrives")
         assert len(phone.pushes) == 2
         assert phone.pushes[1].at - phone.pushes[0].at >= 0.8
-        assert registrations(user) == ["fcm"]
+        assert kinds(user) == ["fcm"]
 
 
 def test_without_a_time_a_failure_waits_for_ten_seconds_and_a_quota_for_a_minute(server, fcm):
@@ -172,19 +166,19 @@ def test_without_a_time_a_failure_waits_for_ten_seconds_and_a_quota_for_a_minute
 
 def test_a_message_that_is_wrong_is_not_repeated(server, fcm):
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
-    phone.script = [failure(400, "INVALID_ARGUMENT", "Message too big")]
+    phone = phone_of(ben, fcm)
+    phone.script = [failure(400, "INVALID_ARGUMENT", "Message too big", retry_after="1")]
+    before = rejected(server)
     sent(ann, here, "lost")
-    fcm.wait(1, phone)
-    time.sleep(SILENCE)
+    wait_until(lambda: rejected(server) > before, "it is given up")
     last = sent(ann, here, "taken")
     assert fcm.wait(2, phone)[1].payload["number"] == str(last)
-    assert registrations(ben) == ["fcm"]
+    assert kinds(ben) == ["fcm"]
 
 
 def test_an_access_token_that_is_new_is_not_replaced_for_each_push(server, fcm):
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     before = fcm.token_requests
     fcm.script = [Response(401, UNAUTHENTICATED.body, {"retry-after": "1"}) for _ in range(2)]
     sent(ann, here, "in a moment")
@@ -198,26 +192,26 @@ def test_tokens_are_checked(server, fcm):
     for token in (None, "", "a" * 7, "a" * 8 + " b", "a" * 8 + "\n", "é" * 8, "a" * 4_097):
         body = {"kind": "fcm"} | ({} if token is None else {"token": token})
         refused(user.request("PUT", PATH, body), 400, "invalid_request", "token")
-    assert not registrations(user)
+    assert not kinds(user)
     device = fcm.device()
     for _ in range(2):
         assert user.request("PUT", PATH, device.registration()).status_code == 200
-    assert registrations(user) == ["fcm"]
+    assert kinds(user) == ["fcm"]
     # An app that another account uses now.
     other = server.user()
     assert other.request("PUT", PATH, device.registration()).status_code == 200
-    assert (registrations(user), registrations(other)) == ([], ["fcm"])
+    assert (kinds(user), kinds(other)) == ([], ["fcm"])
     assert other.request("DELETE", f"{PATH}?kind=fcm").status_code == 204
-    assert not registrations(other)
+    assert not kinds(other)
 
 
 def test_tokens_are_in_no_file_and_no_line_of_the_log(server, fcm):
     ann, ben, here = pair(server)
-    phone = register(ben, fcm)
+    phone = phone_of(ben, fcm)
     phone.response = failure(400, "INVALID_ARGUMENT", f"No {phone.token}")
+    before = rejected(server)
     sent(ann, here, "hello?")
-    fcm.wait(1, phone)
-    time.sleep(SILENCE)
+    wait_until(lambda: rejected(server) > before, "the device is refused")
     secrets = [phone.token.encode(), *(token.encode() for token in fcm.tokens)]
     for file in server.directory.rglob("*"):
         if file.is_file():

@@ -85,15 +85,10 @@ package final class APNsSender: PushSender {
         response.status == 200 && response.body.isEmpty
     }
 
-    private enum Result {
-        case response(ProviderClient.Response)
-        case failed(PushOutcome)
-    }
-
     /// A refused token is replaced once, if Apple permits another one already.
     private func post(
         _ payload: APNsPayload, to address: APNsAddress, secondsToLive: Int, _ limit: Duration
-    ) async -> Result {
+    ) async -> ProviderResult {
         let deadline = ContinuousClock.now + limit
         do {
             let authorization = try key.authorization(at: now())
@@ -137,13 +132,9 @@ extension APNsSender {
         guard let payload = try? APNsPayload(Array(#"{"kind":"test"}"#.utf8), isVoIP: false) else {
             return PushServiceCheck(kind: .apns, problem: "The request could not be made.")
         }
-        switch await post(payload, to: address, secondsToLive: 0, timeout) {
-        case .response(let response):
+        return await post(payload, to: address, secondsToLive: 0, timeout).check(of: .apns) { response in
             let error = APNsError(response)
-            return PushServiceCheck(kind: .apns, problem: error.isOfUnknownDevice ? nil : error.reason)
-        case .failed(.unreachable(let reason)), .failed(.rejected(let reason)):
-            return PushServiceCheck(kind: .apns, problem: reason)
-        case .failed: return PushServiceCheck(kind: .apns, problem: "The request was cancelled.")
+            return error.isOfUnknownDevice ? nil : error.reason
         }
     }
 }

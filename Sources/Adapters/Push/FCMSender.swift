@@ -52,13 +52,8 @@ package struct FCMSender: PushSender {
         return (try? JSONDecoder().decode(Message.self, from: Data(response.body))) != nil
     }
 
-    private enum Result {
-        case response(ProviderClient.Response)
-        case failed(PushOutcome)
-    }
-
     /// A refused access token is replaced once.
-    private func post(_ message: FCMMessage, _ limit: Duration) async -> Result {
+    private func post(_ message: FCMMessage, _ limit: Duration) async -> ProviderResult {
         let deadline = ContinuousClock.now + limit
         do {
             let token = try await tokens.token(deadline: deadline)
@@ -99,14 +94,9 @@ extension FCMSender {
         else {
             return PushServiceCheck(kind: .fcm, problem: "The request could not be made.")
         }
-        switch await post(message, timeout) {
-        case .response(let response):
+        return await post(message, timeout).check(of: .fcm) { response in
             let error = FCMError(response, token: Self.noToken)
-            if error.isOfUnknownDevice { return PushServiceCheck(kind: .fcm) }
-            return PushServiceCheck(kind: .fcm, problem: error.reason)
-        case .failed(.retry(_, let reason)), .failed(.unreachable(let reason)):
-            return PushServiceCheck(kind: .fcm, problem: reason)
-        case .failed: return PushServiceCheck(kind: .fcm, problem: "The request was cancelled.")
+            return error.isOfUnknownDevice ? nil : error.reason
         }
     }
 }

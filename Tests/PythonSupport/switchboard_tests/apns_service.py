@@ -6,15 +6,13 @@ What is wrong with a request is refused, and fails the test in the end.
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import dataclasses
 import json
 import pathlib
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -23,9 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from switchboard_tests.certificates import Authority
-from switchboard_tests.http2_server import HTTP2Server, Request, Response
-from switchboard_tests.waiting import wait_until
+from switchboard_tests import app_push_service
+from switchboard_tests.app_push_service import AppPushService, Refused, decode
+from switchboard_tests.http2_server import Request, Response
 
 KEY_ID = "ABC123DEFG"
 TEAM = "DEF123GHIJ"
@@ -35,10 +33,6 @@ NAMES = {
     "authorization", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id",
     "content-type", "content-length", "user-agent", ":scheme", ":authority",
 }  # fmt: skip
-
-
-def decode(text: str) -> bytes:
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars="-_", validate=True)
 
 
 def failure(status: int, reason: str, **members: Any) -> Response:
@@ -73,51 +67,23 @@ class Push:
         return found
 
 
-class Device:
-    """An app on iOS: its token, and what it was told."""
-
+class Device(app_push_service.Device[Push]):
     def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.token = secrets.token_hex(32)
-        # The next responses, and the one after those.
-        self.script: list[Response] = []
-        self.response = TAKEN
-        self.pushes: list[Push] = []
+        super().__init__(kind, secrets.token_hex(32))
 
-    def registration(self, **members: Any) -> dict[str, Any]:
-        """The body of `PUT /v1/me/device/push`."""
-        return {"kind": self.kind, "token": self.token} | members
-
-    @property
-    def delivered(self) -> list[Push]:
-        return [push for push in list(self.pushes) if push.response == TAKEN]
+    def has_taken(self, push: Push) -> bool:
+        return push.response == TAKEN
 
 
-class Refused(Exception):
-    """A request that is wrong."""
-
-    def __init__(self, response: Response, reason: str) -> None:
-        super().__init__(reason)
-        self.response = response
-
-
-class APNsService:
+class APNsService(AppPushService[Device]):
     def __init__(self, directory: pathlib.Path) -> None:
-        authority = Authority(directory)
-        self.authorities = str(authority.file)
-        self.devices: dict[str, Device] = {}
-        # What was wrong with requests.
-        self.faults: list[str] = []
+        # Apple permits one stream until it knows who sends.
+        super().__init__(directory, first_streams=1)
         # The provider's tokens that were seen.
         self.tokens: set[str] = set()
-        self.dry_runs = 0
-        self.script: list[Response] = []
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.key_file = directory / f"AuthKey_{KEY_ID}.p8"
         self.key_file.write_bytes(self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        # Apple permits one stream until it knows who sends.
-        self.server = HTTP2Server(authority.issue("127.0.0.1"), self._handle, first_streams=1)
-        self.server.start()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -132,39 +98,21 @@ class APNsService:
         }  # fmt: skip
 
     def device(self, kind: str = "apns") -> Device:
-        device = Device(kind)
-        self.devices[device.token] = device
-        return device
+        return self.add(Device(kind))
 
-    def wait(self, count: int, device: Device) -> list[Push]:
-        """The first so many pushes to a device, once they have come."""
-        wait_until(lambda: self._has(count, device), f"{count} pushes")
-        return device.pushes[:count]
-
-    def _has(self, count: int, device: Device) -> bool:
-        self.check()
-        return len(device.pushes) >= count
-
-    def check(self) -> None:
-        assert not self.faults + self.server.faults, self.faults + self.server.faults
-
-    def _handle(self, request: Request) -> Response:
-        try:
-            match = re.fullmatch(r"(/sandbox)?/3/device/([0-9a-f]{2,200})", request.path)
-            if match is None or request.method != "POST":
-                raise Refused(failure(404, "BadPath"), f"the request is {request.method} {request.path}")
-            self._verify(request.headers.get("authorization", ""))
-            device = self.devices.get(match[2])
-            payload = self._payload(request, is_voip=device is not None and device.kind == "apnsVoIP")
-        except Refused as refusal:
-            self.faults.append(str(refusal))
-            return refusal.response
+    def respond(self, request: Request) -> Response:
+        match = re.fullmatch(r"(/sandbox)?/3/device/([0-9a-f]{2,200})", request.path)
+        if match is None or request.method != "POST":
+            raise Refused(failure(404, "BadPath"), f"the request is {request.method} {request.path}")
+        self._verify(request.headers.get("authorization", ""))
+        device = self.devices.get(match[2])
+        payload = self._payload(request, is_voip=device is not None and device.kind == "apnsVoIP")
         if self.script:
             return self.script.pop(0)
         if device is None:
             self.dry_runs += 1
             return BAD_TOKEN
-        response = device.script.pop(0) if device.script else device.response
+        response = device.script.pop(0) if device.script else device.response or TAKEN
         is_sandbox = match[1] is not None
         push = Push(is_sandbox, request.headers, payload, response, request.connection, time.monotonic())
         device.pushes.append(push)
@@ -213,12 +161,5 @@ class APNsService:
         return payload
 
 
-@contextlib.contextmanager
-def serving(directory: pathlib.Path) -> Iterator[APNsService]:
-    """Fails in the end if a request was wrong. Who expects one clears `faults`."""
-    service = APNsService(directory)
-    try:
-        yield service
-        service.check()
-    finally:
-        service.server.close()
+def serving(directory: pathlib.Path) -> AbstractContextManager[APNsService]:
+    return app_push_service.serving(APNsService(directory))

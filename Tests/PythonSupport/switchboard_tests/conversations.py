@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from switchboard_tests.endpoint import Stream, client_id
-from switchboard_tests.server import User
+from switchboard_tests.server import Server, User
 
 
 def befriend(one: User, other: User) -> tuple[User, User]:
@@ -31,6 +31,12 @@ def direct(user: User, other: User) -> str:
     made = create(user, "direct", [other])
     assert made.status_code in (200, 201), made.text
     return made.json()["conversation"]["id"]
+
+
+def pair(server: Server) -> tuple[User, User, str]:
+    """Two friends, and their conversation."""
+    one, other = befriend(*server.users(2))
+    return one, other, direct(one, other)
 
 
 def group(user: User, members: Sequence[User] = (), name: str | None = None) -> str:

@@ -6,8 +6,6 @@ message by the schema of its reference. What is wrong with a request is refused,
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import dataclasses
 import json
 import pathlib
@@ -15,7 +13,7 @@ import re
 import secrets
 import time
 import urllib.parse
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -23,9 +21,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from switchboard_tests.certificates import Authority
-from switchboard_tests.http2_server import HTTP2Server, Request, Response
-from switchboard_tests.waiting import wait_until
+from switchboard_tests import app_push_service
+from switchboard_tests.app_push_service import AppPushService, Refused, decode
+from switchboard_tests.http2_server import Request, Response
 
 PROJECT = "switchboard-tests"
 EMAIL = f"firebase-adminsdk@{PROJECT}.iam.gserviceaccount.com"
@@ -36,10 +34,6 @@ MAX_SECONDS = 28 * 86_400
 TOKEN_SECONDS = 3_599
 # Words that FCM keeps for itself.
 RESERVED = re.compile(r"from|message_type|collapse_key|notification|(google|gcm).*")
-
-
-def decode(text: str) -> bytes:
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars="-_", validate=True)
 
 
 def failure(status: int, name: str, message: str, *details: dict[str, Any], **headers: str) -> Response:
@@ -114,44 +108,18 @@ class Push:
         return self.android.get("collapse_key")
 
 
-class Device:
-    """An app on Android: its token, and what it was told."""
-
+class Device(app_push_service.Device[Push]):
     def __init__(self) -> None:
-        self.token = f"{secrets.token_urlsafe(16)}:{secrets.token_urlsafe(100)}"
-        # The next responses, and the one after those; None: that it was taken.
-        self.script: list[Response] = []
-        self.response: Response | None = None
-        self.pushes: list[Push] = []
-
-    def registration(self, **members: Any) -> dict[str, Any]:
-        """The body of `PUT /v1/me/device/push`."""
-        return {"kind": "fcm", "token": self.token} | members
-
-    @property
-    def delivered(self) -> list[Push]:
-        return [push for push in list(self.pushes) if push.response.status == 200]
+        super().__init__("fcm", f"{secrets.token_urlsafe(16)}:{secrets.token_urlsafe(100)}")
 
     @property
     def payloads(self) -> list[dict[str, str]]:
         return [push.payload for push in self.delivered]
 
 
-class Refused(Exception):
-    """A request that is wrong."""
-
-    def __init__(self, response: Response, reason: str) -> None:
-        super().__init__(reason)
-        self.response = response
-
-
-class FCMService:
+class FCMService(AppPushService[Device]):
     def __init__(self, directory: pathlib.Path) -> None:
-        authority = Authority(directory)
-        self.authorities = str(authority.file)
-        self.devices: dict[str, Device] = {}
-        # What was wrong with requests.
-        self.faults: list[str] = []
+        super().__init__(directory)
         # The next responses of the token endpoint.
         self.token_script: list[Response] = []
         self.token_seconds = TOKEN_SECONDS
@@ -160,12 +128,8 @@ class FCMService:
         self.token_requests = 0
         # Of messages, of which FCM only checks some.
         self.requests = 0
-        self.dry_runs = 0
-        self.script: list[Response] = []
         self._key = rsa.generate_private_key(65_537, 2_048)
         self._key_id = secrets.token_hex(20)
-        self.server = HTTP2Server(authority.issue("127.0.0.1"), self._handle)
-        self.server.start()
         self.credentials = directory / "service-account.json"
         self.write_credentials()
 
@@ -191,39 +155,21 @@ class FCMService:
         self.credentials.write_text(json.dumps(account))
 
     def device(self) -> Device:
-        device = Device()
-        self.devices[device.token] = device
-        return device
+        return self.add(Device())
 
     def revoke_tokens(self) -> None:
         self.tokens.clear()
 
-    def wait(self, count: int, device: Device) -> list[Push]:
-        """The first so many pushes to a device, once they have come."""
-        wait_until(lambda: self._has(count, device), f"{count} pushes")
-        return device.pushes[:count]
-
-    def _has(self, count: int, device: Device) -> bool:
-        self.check()
-        return len(device.pushes) >= count
-
-    def check(self) -> None:
-        assert not self.faults + self.server.faults, self.faults + self.server.faults
-
-    def _handle(self, request: Request) -> Response:
-        try:
-            if request.method != "POST":
-                raise Refused(Response(405), f"the method is {request.method}")
-            if request.path == "/token":
-                self.token_requests += 1
-                return self.token_script.pop(0) if self.token_script else self._token(request)
-            if request.path == f"/v1/projects/{PROJECT}/messages:send":
-                self.requests += 1
-                return self._send(request)
-            raise Refused(NOT_FOUND, f"the path is {request.path}")
-        except Refused as refusal:
-            self.faults.append(str(refusal))
-            return refusal.response
+    def respond(self, request: Request) -> Response:
+        if request.method != "POST":
+            raise Refused(Response(405), f"the method is {request.method}")
+        if request.path == "/token":
+            self.token_requests += 1
+            return self.token_script.pop(0) if self.token_script else self._token(request)
+        if request.path == f"/v1/projects/{PROJECT}/messages:send":
+            self.requests += 1
+            return self._send(request)
+        raise Refused(NOT_FOUND, f"the path is {request.path}")
 
     # The token endpoint.
 
@@ -316,12 +262,5 @@ class FCMService:
         return body
 
 
-@contextlib.contextmanager
-def serving(directory: pathlib.Path) -> Iterator[FCMService]:
-    """Fails in the end if a request was wrong. Who expects one clears `faults`."""
-    service = FCMService(directory)
-    try:
-        yield service
-        service.check()
-    finally:
-        service.server.close()
+def serving(directory: pathlib.Path) -> AbstractContextManager[FCMService]:
+    return app_push_service.serving(FCMService(directory))
