@@ -49,6 +49,31 @@ struct WebPushEncryptionTests {
         #expect(Set(bodies.map { Array($0[21..<86]) }).count == 20)
     }
 
+    @Test("a subscription of its own decrypts what it was sent, and nothing else") func decryption() throws {
+        let known = WebPushSubscription(
+            try P256.KeyAgreement.PrivateKey(rawRepresentation: bytes("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")),
+            authSecret: try bytes("BTBZMqHH6r4Tts7J_aSIgg"))
+        let watermelon = try bytes(
+            "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl"
+                + "7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN")
+        #expect(known.decrypt(watermelon) == Array("When I grow up, I want to be a watermelon".utf8))
+        let own = WebPushSubscription()
+        let encryption = try WebPushEncryption(publicKey: own.publicKey, authSecret: own.authSecret)
+        for payload: [UInt8] in [[], [0], [2, 0, 2], Array("short".utf8), [UInt8](repeating: 0, count: 3993)] {
+            let body = try encryption.encrypt(payload)
+            #expect(own.decrypt(body) == payload)
+            #expect(WebPushSubscription().decrypt(body) == nil)
+        }
+        let body = try encryption.encrypt([1, 2, 3])
+        for count in Array(0...120) + [body.count - 1] { #expect(own.decrypt(Array(body.prefix(count))) == nil) }
+        // The record size is not authenticated, and there is but one record.
+        for index in body.indices where !(16..<20).contains(index) {
+            var changed = body
+            changed[index] ^= 0x41
+            #expect(own.decrypt(changed) == nil, "byte \(index)")
+        }
+    }
+
     @Test("a payload that is too large is refused") func tooLarge() throws {
         #expect(throws: WebPushError.payloadTooLarge(limit: 3993)) {
             try encryption().encrypt([UInt8](repeating: 0, count: 3994))

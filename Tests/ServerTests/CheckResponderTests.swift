@@ -1,8 +1,10 @@
 import MediaGateway
 import Model
+import Notifications
 import Services
 import TestSupport
 import Testing
+import Webhooks
 import Wire
 
 @testable import Server
@@ -39,6 +41,40 @@ struct CheckResponderTests {
     /// On a thread of its own: the gateway ends a leg after half a minute without ICE checks.
     private func run(_ probe: GatewayProbe) async -> CheckOutcome {
         await withTaskExecutorPreference(ThreadExecutor()) { await probe.run() }
+    }
+
+    @Test("a push goes to the subscription of a check, and to nothing else") func push() async throws {
+        let pushed = Shared<[WebPushAddress]>([])
+        let outcome = Shared(PushOutcome.delivered)
+        let responder = CheckResponder(
+            roles: Set(ServerRole.allCases), gateway: nil, keys: { [] },
+            pusher: { address, text in
+                #expect(text == "text")
+                pushed.update { $0.append(address) }
+                return outcome.value
+            }, clock: { [clock] in clock.now })
+        func push(
+            _ endpoint: String = "https://push.example.org/1", key: Int = 65, secret: Int = 16, text: String = "text"
+        ) async -> ControlResponse {
+            await responder.handle(
+                .webPush(
+                    endpoint: endpoint, publicKey: [UInt8](repeating: 4, count: key),
+                    authSecret: [UInt8](repeating: 1, count: secret), text: text))
+        }
+        let taken = await push()
+        #expect(taken.lines.isEmpty && taken.error == nil)
+        #expect(pushed.value.map(\.endpoint.text) == ["https://push.example.org/1"])
+        outcome.update { $0 = .gone("Its response was 410.") }
+        #expect(await push().lines == ["Its response was 410."])
+        for wrong in [
+            await push("file:///etc/passwd"), await push(key: 64), await push(secret: 0),
+            await push(text: String(repeating: "a", count: 257)),
+        ] { #expect(wrong.error != nil) }
+        #expect(pushed.value.count == 2)
+        let without = CheckResponder(roles: [.relay], gateway: nil, keys: { [] }, clock: { [clock] in clock.now })
+        let refused = await without.handle(
+            .webPush(endpoint: "https://a.example", publicKey: [], authSecret: [], text: ""))
+        #expect(refused.error != nil)
     }
 
     @Test("a token is good for one hello, for half a minute") func tokens() async throws {

@@ -10,7 +10,7 @@ import Testing
         server: RunningServer(state: .running(Set(ServerRole.allCases)), send: { _ in nil }))
 
     private func health(_ checks: [PushServiceCheck], isEnabled: Bool = true, registrations: Int = 1) -> PushHealth {
-        var health = PushHealth(isEnabled: isEnabled, hasContact: true)
+        var health = PushHealth(webKey: isEnabled ? "key" : nil, hasContact: true)
         health.kinds[0].registrations = registrations
         health.checks = checks
         return health

@@ -43,12 +43,12 @@ struct WebProbeTests {
 
     /// The example of RFC 6455 section 1.3.
     @Test("the proof that a WebSocket was accepted") func accept() {
-        #expect(RealtimeProbe.accept("dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+        #expect(WebConnection.accept("dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
     @Test("frames of a client are masked", arguments: [0, 1, 125, 126, 1000]) func frames(count: Int) {
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
-        let frame = RealtimeProbe.frame(payload)
+        let frame = WebConnection.frame(payload)
         #expect(frame[0] == 0x81 && frame[1] & 0x80 != 0)
         let head = count < 126 ? 2 : 4
         #expect(count < 126 ? Int(frame[1] & 0x7F) == count : Int(frame[2]) << 8 | Int(frame[3]) == count)

@@ -61,7 +61,7 @@ extension PushDispatcherTests {
             try await eventually { try await waits(2) && sender.messages.count == 3 }
             #expect(sender.messages(to: Self.ben).isEmpty, "others are told at once")
             // It is no outbox that stands still.
-            var health = PushHealth(isEnabled: true, hasContact: true)
+            var health = PushHealth(webKey: "key", hasContact: true)
             try await dispatcher.describe(&health)
             #expect(health.waiting == 0 && health.oldestSeconds == 0)
             time.advance(seconds: 2 * 3_600 + 60)

@@ -202,7 +202,7 @@ extension PushDispatcherTests {
         func failure(after count: Int) async throws -> PushHealth.Failure? {
             try await send("\(count)", to: id)
             try await eventually { try await isIdle() && sender.messages.count == count }
-            var health = PushHealth(isEnabled: true, hasContact: true)
+            var health = PushHealth(webKey: "key", hasContact: true)
             try await dispatcher.describe(&health)
             #expect(health.kinds.map(\.kind) == PushKind.allCases)
             #expect(health.kinds.dropFirst().allSatisfy { $0 == PushHealth.Kind($0.kind) }, "nothing of others")

@@ -64,27 +64,15 @@ package struct WebPushEncryption: Sendable {
             salt + (0..<4).map { UInt8(truncatingIfNeeded: Self.recordSize >> (24 - 8 * $0)) }
             + [UInt8(truncatingIfNeeded: sender.count)] + sender
         do {
-            let (key, nonce) = try contentKey(salt: salt, senderKey: senderKey, sender: sender)
+            let secret = try senderKey.sharedSecretFromKeyAgreement(with: publicKey)
+            let (key, nonce) = try WebPushKeys.content(
+                secret, authSecret: authSecret, receiver: Array(publicKey.x963Representation), sender: sender,
+                salt: salt)
             let box = try AES.GCM.seal(plaintext, using: key, nonce: nonce)
             return header + box.ciphertext + box.tag
         } catch {
             // A point of the curve has a shared secret, and the sizes of key and nonce are right.
             throw .invalidPublicKey
         }
-    }
-
-    /// RFC 8291 section 3.4. The only record has the sequence number 0, so the nonce is as it was derived.
-    private func contentKey(
-        salt: [UInt8], senderKey: P256.KeyAgreement.PrivateKey, sender: [UInt8]
-    ) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
-        let keyInfo = Array("WebPush: info\0".utf8) + publicKey.x963Representation + sender
-        let input = try senderKey.sharedSecretFromKeyAgreement(with: publicKey).hkdfDerivedSymmetricKey(
-            using: SHA256.self, salt: authSecret, sharedInfo: keyInfo, outputByteCount: 32)
-        func derive(_ info: String, _ count: Int) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: input, salt: salt, info: Array(info.utf8), outputByteCount: count)
-        }
-        let nonce = derive("Content-Encoding: nonce\0", 12)
-        return (derive("Content-Encoding: aes128gcm\0", 16), try nonce.withUnsafeBytes { try AES.GCM.Nonce(data: $0) })
     }
 }

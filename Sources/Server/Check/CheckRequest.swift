@@ -12,6 +12,8 @@ package enum CheckRequest: Codable, Sendable {
     case webhooks
     /// Whether devices are told: one line, `PushHealth` as JSON.
     case push
+    /// Pushes a text to a subscription of the check. One line: why the push service would not take it, or nothing.
+    case webPush(endpoint: String, publicKey: [UInt8], authSecret: [UInt8], text: String)
     /// Tries what translates: one line, a JSON array of `EngineReport`.
     case translation
     /// Tries what turns texts into vectors, likewise.

@@ -2,9 +2,11 @@ import Accounts
 import Crypto
 import Foundation
 import Model
+import Notifications
 import Services
 import Synchronization
 import Translators
+import Webhooks
 
 /// The running server's side of `switchboard check`: identities for a hello, and legs in the gateway, none of which is
 /// written anywhere. Both end by themselves after half a minute.
@@ -15,6 +17,7 @@ final class CheckResponder: Sendable {
     private static let limit = 32
     private static let seconds: Int64 = 30
     private static let maxOfferByteCount = 64 * 1024
+    private static let maxPushByteCount = 256
 
     private struct Leg: Hashable {
         let call: String
@@ -33,6 +36,7 @@ final class CheckResponder: Sendable {
     private let keys: @Sendable () -> [ServerKeyRecord]
     private let webhooks: @Sendable () async throws -> [WebhookHealth]
     private let push: @Sendable () async throws -> PushHealth?
+    private let pusher: (@Sendable (WebPushAddress, String) async -> PushOutcome)?
     private let translation: @Sendable () async -> [EngineReport]
     private let embedding: @Sendable () async -> [EngineReport]
     private let explanation: @Sendable () async -> [EngineReport]
@@ -44,6 +48,7 @@ final class CheckResponder: Sendable {
         roles: Set<ServerRole>, gateway: GatewayLegs?, keys: @escaping @Sendable () -> [ServerKeyRecord],
         webhooks: @escaping @Sendable () async throws -> [WebhookHealth] = { [] },
         push: @escaping @Sendable () async throws -> PushHealth? = { nil },
+        pusher: (@Sendable (WebPushAddress, String) async -> PushOutcome)? = nil,
         translation: @escaping @Sendable () async -> [EngineReport] = { [] },
         embedding: @escaping @Sendable () async -> [EngineReport] = { [] },
         explanation: @escaping @Sendable () async -> [EngineReport] = { [] },
@@ -56,6 +61,7 @@ final class CheckResponder: Sendable {
         self.keys = keys
         self.webhooks = webhooks
         self.push = push
+        self.pusher = pusher
         self.translation = translation
         self.embedding = embedding
         self.explanation = explanation
@@ -70,6 +76,7 @@ final class CheckResponder: Sendable {
         case .keyExpiries: listKeys()
         case .webhooks: await listWebhooks()
         case .push: await describePushes()
+        case .webPush(let endpoint, let key, let secret, let text): await push(text, to: endpoint, key, secret)
         case .translation: await list(translation)
         case .embedding: await list(embedding)
         case .explanation: await list(explanation)
@@ -127,6 +134,22 @@ final class CheckResponder: Sendable {
             return ControlResponse(error: "Nothing is known of pushes.")
         }
         return ControlResponse(lines: [String(decoding: json, as: UTF8.self)])
+    }
+
+    private func push(
+        _ text: String, to endpoint: String, _ publicKey: [UInt8], _ authSecret: [UInt8]
+    ) async -> ControlResponse {
+        guard let pusher else { return ControlResponse(error: "This server runs without the api.") }
+        guard let url = WebhookURL(endpoint), publicKey.count == WebPushAddress.publicKeyLength,
+            authSecret.count == WebPushAddress.authSecretLength, text.utf8.count <= Self.maxPushByteCount
+        else { return ControlResponse(error: "This is no subscription.") }
+        let address = WebPushAddress(endpoint: url, publicKey: publicKey, authSecret: authSecret)
+        switch await pusher(address, text) {
+        case .delivered: return ControlResponse(lines: [])
+        case .gone(let reason), .rejected(let reason), .retry(_, let reason), .unreachable(let reason):
+            return ControlResponse(lines: [reason])
+        case .cancelled: return ControlResponse(lines: ["The server stops."])
+        }
     }
 
     // MARK: Engines

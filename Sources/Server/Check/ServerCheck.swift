@@ -231,7 +231,10 @@ package struct ServerCheck: Sendable {
         if server.lacks(.api) {
             return CheckProbe(.push, "Pushes", .notConfigured("the server runs without the role api"))
         }
-        return CheckProbe(.push, "Pushes", needs: [.server]) { await PushProbe(server: server).run() }
+        let browsers = WebPushProbe.address(configuration[\.push.web.checkURL])
+        return CheckProbe(.push, "Pushes", needs: [.server]) { [browsers] in
+            await PushProbe(server: server, browsers: browsers).run()
+        }
     }
 
     private func explanationProbe(_ server: RunningServer) -> CheckProbe {

@@ -30,6 +30,11 @@ struct PushParts: Sendable {
         let logger = Logger(label: "push")
         let (key, warning) = try PushKey.load(from: directory.file("push-key"))
         let contact = configuration[\.push.web.contact]
+        let checked = configuration[\.push.web.checkURL]
+        guard checked.isEmpty || WebPushProbe.address(checked) != nil else {
+            throw ConfigurationError(
+                "push.web.checkURL must be a wss:// URL, such as wss://push.services.mozilla.com/.")
+        }
         guard contact.isEmpty || contact.hasPrefix("mailto:") || contact.hasPrefix("https://") else {
             throw ConfigurationError("push.web.contact must begin with mailto: or https://.")
         }
@@ -148,7 +153,7 @@ struct PushParts: Sendable {
     /// For metrics.
     func health(_ dispatcher: PushDispatcher) -> @Sendable () async throws -> PushHealth {
         { [webKey, hasContact] in
-            var health = PushHealth(isEnabled: webKey != nil, hasContact: hasContact)
+            var health = PushHealth(webKey: webKey, hasContact: hasContact)
             try await dispatcher.describe(&health)
             return health
         }
@@ -160,6 +165,16 @@ struct PushParts: Sendable {
             var health = try await health()
             health.checks = await sender.check()
             return health
+        }
+    }
+
+    /// Pushes a text to the subscription of a check.
+    var pusher: @Sendable (WebPushAddress, String) async -> PushOutcome {
+        { [sender] address, text in
+            await sender.send(
+                PushMessage(
+                    address: .web(address), payload: Array(text.utf8), secondsToLive: 60, isUrgent: true, topic: "check"
+                ))
         }
     }
 

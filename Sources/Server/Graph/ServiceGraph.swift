@@ -102,6 +102,7 @@ struct ServiceGraph: Sendable {
             roles: roles, gateway: gateway, keys: { [keys = accounts.keys] in keys.records },
             webhooks: { [storage] in try await storage.store.read { try WebhookHealth.all(in: $0) } },
             push: { [check = product.map { $0.push.check($0.pusher) }] in try await check?() },
+            pusher: product?.push.pusher,
             translation: { [translation = product?.translation] in await translation?.reports() ?? [] },
             embedding: { [embedding = product?.embedding] in await embedding?.reports() ?? [] },
             explanation: { [explanation = product?.explanation] in await explanation?.reports() ?? [] },

@@ -29,8 +29,8 @@ package struct PushHealth: Codable, Hashable, Sendable {
         }
     }
 
-    /// Whether browsers are told.
-    package var isEnabled: Bool
+    /// With which browsers subscribe, base64url; nil if they are not pushed to.
+    package var webKey: String?
     /// Whether push services know how to reach the operator.
     package var hasContact: Bool
     /// Every kind, those that are not configured too.
@@ -38,12 +38,14 @@ package struct PushHealth: Codable, Hashable, Sendable {
     /// Of the services that were tried; nil if none was, as for metrics.
     package var checks: [PushServiceCheck]?
 
-    package init(isEnabled: Bool, hasContact: Bool, kinds: [Kind] = PushKind.allCases.map { Kind($0) }) {
-        self.isEnabled = isEnabled
+    package init(webKey: String?, hasContact: Bool, kinds: [Kind] = PushKind.allCases.map { Kind($0) }) {
+        self.webKey = webKey
         self.hasContact = hasContact
         self.kinds = kinds
     }
 
+    /// Whether browsers are pushed to.
+    package var isEnabled: Bool { webKey != nil }
     package var registrations: Int { kinds.reduce(0) { $0 + $1.registrations } }
     package var waiting: Int { kinds.reduce(0) { $0 + $1.waiting } }
     package var oldestSeconds: Double { kinds.map(\.oldestSeconds).max() ?? 0 }

@@ -1,4 +1,3 @@
-import Crypto
 import DatagramIO
 import Foundation
 import Wire
@@ -20,17 +19,9 @@ struct RealtimeProbe: Sendable {
     func runWebSocket() async -> CheckOutcome {
         await run { (token: String?) throws(WebConnection.Failure) -> CheckOutcome in
             var connection = try WebConnection.open(address, name: name, authorities: authorities)
-            let key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
-            try connection.request(
-                "GET", "/v1/realtime", at: address,
-                headers: [
-                    ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
-                    ("Sec-WebSocket-Key", key),
-                ])
-            let response = try connection.receiveHead()
+            let response = try connection.upgrade("/v1/realtime", at: address)
             guard response.status == 101 else { return .failed(upgradeProblem(response)) }
-            guard response.headers["sec-websocket-accept"] == Self.accept(key) else { throw .malformed }
-            try connection.send(Self.frame(Array(#"{"id":1,"hello":\#(Self.hello(token))}"#.utf8)))
+            try connection.send(text: #"{"id":1,"hello":\#(Self.hello(token))}"#)
             let deadline = WebConnection.deadline
             while true {
                 guard let frame = try connection.nextFrame() else {
@@ -52,28 +43,6 @@ struct RealtimeProbe: Sendable {
                 remedy: "Let the proxy use HTTP/1.1 there and pass on `Upgrade: websocket` and `Connection: Upgrade`.")
         default: messages.problem(response, of: "/v1/realtime")
         }
-    }
-
-    /// RFC 6455 section 4.2.2.
-    static func accept(_ key: String) -> String {
-        let digest = Insecure.SHA1.hash(data: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
-        return Data(digest).base64EncodedString()
-    }
-
-    /// A text frame of a client, which masks it (RFC 6455 section 5.2).
-    static func frame(_ payload: [UInt8]) -> [UInt8] {
-        let mask = (0..<4).map { _ in UInt8.random(in: .min ... .max) }
-        var frame: [UInt8] = [0x81]
-        if payload.count < 126 {
-            frame.append(0x80 | UInt8(truncatingIfNeeded: payload.count))
-        } else {
-            frame += [
-                0x80 | 126, UInt8(truncatingIfNeeded: payload.count >> 8), UInt8(truncatingIfNeeded: payload.count),
-            ]
-        }
-        frame += mask
-        for (index, byte) in payload.enumerated() { frame.append(byte ^ mask[index % 4]) }
-        return frame
     }
 
     // MARK: Server-sent events
@@ -165,23 +134,5 @@ struct RealtimeProbe: Sendable {
             CheckProblem(
                 "the hello over \(transport) reached another server than that of the data directory",
                 remedy: "Let \(address) lead to the server of this configuration's storage.path."))
-    }
-}
-
-extension WebConnection {
-    /// Takes the next complete frame of the server (RFC 6455 section 5.2), if there is one.
-    mutating func nextFrame() throws(Failure) -> (opcode: UInt8, payload: [UInt8])? {
-        guard received.count >= 2 else { return nil }
-        let (opcode, short) = (received[0] & 0x0F, Int(received[1] & 0x7F))
-        // A server does not mask, and what is awaited here is not long.
-        guard received[1] & 0x80 == 0, short != 127 else { throw .malformed }
-        var (head, length) = (2, short)
-        if short == 126 {
-            guard received.count >= 4 else { return nil }
-            (head, length) = (4, Int(received[2]) << 8 | Int(received[3]))
-        }
-        guard received.count >= head + length else { return nil }
-        _ = take(head)
-        return (opcode, take(length))
     }
 }

@@ -54,6 +54,11 @@ extension SettingsTable {
                 "push.web.contact", default: "",
                 "How push services reach you if pushes cause trouble: mailto:you@example.org or an https:// URL. Some refuse "
                     + "pushes without one.")
+            let checkURL = Setting(
+                "push.web.checkURL", default: "",
+                "Where `switchboard check` subscribes as a browser does and has a push sent to itself, by Mozilla's protocol: "
+                    + "wss://push.services.mozilla.com/, which then sees this machine's address; empty: browsers are not tried."
+            )
         }
     }
 }

@@ -2,13 +2,15 @@ import Foundation
 import Notifications
 import Services
 
-/// Asks the running server whether devices that sleep are told. Nothing is sent: a push has to be for somebody's device.
-/// Services that check a request without a device are asked to.
+/// Asks the running server whether devices that sleep are told. Services that check a request without a device are asked to.
+/// Of browsers a subscription of its own is pushed to, where the operator has said where browsers subscribe.
 struct PushProbe: Sendable {
     /// A push that waits for longer is a failure of the push service, not of a moment.
     private static let limit = 60.0
 
     let server: RunningServer
+    /// Where browsers subscribe; nil to try none.
+    var browsers: WebAddress?
 
     func run() async -> CheckOutcome {
         do throws(CheckProblem) {
@@ -16,7 +18,15 @@ struct PushProbe: Sendable {
             guard let health = try? JSONDecoder().decode(PushHealth.self, from: Data(text.utf8)) else {
                 throw CheckProblem("the server's pushes cannot be read", remedy: "Look at its log.")
             }
-            return evaluate(health)
+            let outcome = evaluate(health)
+            guard case .passed(let text, let warnings) = outcome, let key = health.webKey, let browsers else {
+                return outcome
+            }
+            try await WebPushProbe(address: browsers, serverKey: key) { request throws(CheckProblem) in
+                let reason = try await server.ask(request)
+                return reason.isEmpty ? nil : reason
+            }.run()
+            return .passed("\(text); a push to a browser came back", warnings: warnings)
         } catch {
             return .failed(error)
         }
