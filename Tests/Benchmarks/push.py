@@ -362,14 +362,43 @@ def outage(bench: Bench, seconds: int) -> None:
     print(f"  up again: {len(bench.sink.arrivals)} of {devices} devices were pushed to within {took:.0f} s")
 
 
+def quiet(bench: Bench, count: int, seconds: int) -> None:
+    """What the end of quiet hours, which many have at the same minute, does to the messages of others."""
+    friends = bench.groups(5, True)
+    teams = [bench.server.users(GROUP + 1) for _ in range(count // GROUP)]
+    sleepers = [one for team in teams for one in team[1:]]
+    paths = {bench.register(one) for one in sleepers}
+    targets = [(team[0], bench.group(team)) for team in teams]
+    # Time for the requests below.
+    end = (int(time.time() + 20 + len(sleepers) / 100) // 60 + 1) * 60
+    clock = [time.strftime("%H:%M", time.gmtime(one)) for one in (end - 6 * 3_600, end)]
+    for one in sleepers:
+        changed = one.request("PATCH", "/v1/me", {"quietHours": {"from": clock[0], "to": clock[1], "zone": "UTC"}})
+        assert changed.status_code == 200, changed.text
+    for author, here in targets:
+        send(author, here)
+    before = others(bench, friends, seconds)
+    assert time.time() < end and paths.isdisjoint(bench.sink.arrivals), "the quiet hours were too short"
+    time.sleep(max(0, end - 1 - time.time()))
+    over = time.monotonic() + 1
+    after = others(bench, friends, seconds)
+    while not paths <= bench.sink.arrivals.keys() and time.monotonic() < over + 60:
+        time.sleep(0.05)
+    came = sorted(bench.sink.arrivals[path] - over for path in paths if path in bench.sink.arrivals)
+    p99 = [times[int(len(times) * 0.99)] for times in (before, after)]
+    print(f"\nothers' messages when the quiet hours of {len(sleepers):,} devices end, each with a message that waits:")
+    print(f"  p99 {p99[1]:.1f} ms, {p99[0]:.1f} ms before; {len(came)} pushes came, the last after {came[-1]:.1f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/push")
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile", "outage"])
+    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile", "outage", "quiet"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--groups", type=int, default=150)
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--members", type=int, default=10_000)
+    parser.add_argument("--sleepers", type=int, default=2_000, help="whose quiet hours end at the same time")
     parser.add_argument("--rate", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--down", type=int, default=60, help="seconds for which the push service is down")
@@ -394,6 +423,8 @@ def main() -> None:
                 hostile(bench, options.rounds, options.seconds, options.members)
             if options.only in (None, "outage"):
                 outage(bench, options.down)
+            if options.only in (None, "quiet"):
+                quiet(bench, options.sleepers, options.seconds)
         finally:
             server.kill()
 
