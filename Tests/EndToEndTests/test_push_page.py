@@ -267,6 +267,20 @@ def test_a_ring_that_comes_too_late_is_silent(ann, pushes):
     assert ring["silent"] and not ring["requireInteraction"]
 
 
+def test_a_ring_whose_end_is_lost_is_gone_when_the_app_is_opened(ann, pushes):
+    calls = [str(uuid.uuid4()) for _ in range(2)]
+    leave(ann)
+    soon = int(time.time() * 1_000) + 3_000
+    for call, until in zip(calls, (soon, 9_999_999_999_999), strict=True):
+        pushes.send("ring", call=call, video=False, body="Call", expiresAt=until)
+    pushes.shows(*((f"ring-{call}", "Ana", "Call") for call in calls))
+    # Its time is over.
+    time.sleep(max(0, soon / 1_000 + 1 - time.time()))
+    ann.driver.get(ann.url)
+    ann.is_in()
+    pushes.shows((f"ring-{calls[1]}", "Ana", "Call"))
+
+
 def test_another_account_and_what_is_no_document(ann, pushes):
     leave(ann)
     pushes.send("message", user="somebody", conversation="c", number=1, body="Secret")

@@ -62,7 +62,7 @@ def test_a_ring(notice):
     assert (found["title"], found["page"], options["tag"], options["body"]) == ("Ana", "", "ring-k", "Video call")
     assert options["requireInteraction"] and options["renotify"] and options["vibrate"]
     assert options["actions"] == [{"action": "answer", "title": "Aceptar"}, {"action": "decline", "title": "Rechazar"}]
-    assert options["data"] == {"address": "", "call": "k"}
+    assert options["data"] == {"address": "", "call": "k", "expiresAt": 2_000}
 
 
 def test_actions_need_a_browser_and_words_for_them(notice):

@@ -30,6 +30,7 @@ class Notifications extends Emitter {
             if (data?.ask) ports[0].postMessage(this.isShown(data.page));
             if (data?.open !== undefined) this.#open(data.open);
         });
+        activeWorker().then((worker) => worker?.postMessage({ opened: true }));
         // It may be changed in the browser's settings.
         navigator.permissions?.query({ name: "notifications" })
             .then((status) => { status.onchange = () => this.emit("permission"); }).catch(() => {});

@@ -2,14 +2,15 @@
 
 import { activate, answerFor, install } from "./builds.js";
 import { closeNotifications, openNotification, showUnlessSeen } from "./notifications.js";
-import { handlePush, handleSubscriptionChange } from "./push.js";
+import { handleOpening, handlePush, handleSubscriptionChange } from "./push.js";
 
 addEventListener("install", (event) => { event.waitUntil(install()); });
 addEventListener("activate", (event) => { event.waitUntil(activate()); });
 addEventListener("fetch", answerFor);
 
 addEventListener("message", (event) => {
-    const { notify, withdraw } = event.data ?? {};
+    const { notify, opened, withdraw } = event.data ?? {};
+    if (opened) event.waitUntil(handleOpening());
     if (notify) event.waitUntil(showUnlessSeen(notify));
     if (withdraw) event.waitUntil(closeNotifications(withdraw));
 });

@@ -57,6 +57,13 @@ export async function closeNotifications({ tag, read }) {
     }
 }
 
+/** Not while one may be about to be shown: listing makes a browser forget what it does not show yet. */
+export async function closeExpired(now) {
+    for (const one of await registration.getNotifications()) {
+        if (one.data?.expiresAt <= now) await closeNotifications({ tag: one.tag });
+    }
+}
+
 /** Does what was clicked: the notification itself, or its button `answer` or `decline`. */
 export async function openNotification(notification, action = "") {
     notification.close();

@@ -2,16 +2,24 @@
 
 import { noticeOf, parsedPush } from "../scripts/state/push.js";
 import { readReader } from "../scripts/store/reader.js";
-import { showPush } from "./notifications.js";
+import { closeExpired, showPush } from "./notifications.js";
 import { pages } from "./pages.js";
 
 export async function handlePush(data) {
     const push = parsedPush(data?.text() ?? "");
     const reader = await readReader().catch(() => ({}));
-    const notice = noticeOf(push, reader, { now: Date.now() + (reader.clockOffset ?? 0), mostActions: Notification.maxActions ?? 0 });
+    const notice = noticeOf(push, reader, { now: nowOf(reader), mostActions: Notification.maxActions ?? 0 });
     await showPush(notice);
     if (notice.badge !== undefined) await navigator.setAppBadge?.(notice.badge).catch(() => {});
 }
+
+/** A page was opened: rings that are over, the push of whose end was lost, are no longer shown. */
+export async function handleOpening() {
+    await closeExpired(nowOf(await readReader().catch(() => ({}))));
+}
+
+/** By the server's clock. */
+const nowOf = (reader) => Date.now() + (reader?.clockOffset ?? 0);
 
 /** The worker has no tokens to register it with: a page does, now or when it is opened. */
 export async function handleSubscriptionChange() {

@@ -49,7 +49,7 @@ const kinds = {
         const about = { tag: ringTagOf(call), page: "", data: { address: "", call } };
         // It came too late: nobody is to run for it.
         if (expiresAt <= now) return { ...about, silent: true };
-        return { ...about, requireInteraction: true, renotify: true, vibrate: RING_PATTERN, actions: actionsOf(reader.texts).slice(0, mostActions) };
+        return { ...about, data: { ...about.data, expiresAt }, requireInteraction: true, renotify: true, vibrate: RING_PATTERN, actions: actionsOf(reader.texts).slice(0, mostActions) };
     },
     ringEnded: ({ call }) => ({ tag: ringTagOf(call), page: "", silent: true, data: { address: "#/history" } }),
     missedCall: ({ call }) => ({ tag: callTagOf(call), page: "", closes: ringTagOf(call), data: { address: "#/history" } }),
