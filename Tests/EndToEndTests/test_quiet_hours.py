@@ -108,6 +108,24 @@ def test_who_travels_sees_of_which_zone_they_are(ann):
     ann.says(ZONE, "Time zone: America/New York.")
 
 
+def test_what_another_device_changes_is_shown(ann):
+    other = API(ann)
+    other.ask("PATCH", "/v1/me", {"quietHours": hours("20:15", "07:00"), "notifications": "none"})
+    for selector, value in ((FROM, "20:15"), ("#setting-notificationLevel", "none")):
+        ann.browser.wait(
+            value,
+            lambda selector=selector, value=value: ann.read(selector, lambda one: one.get_attribute("value")) == value,
+        )
+    # What somebody is writing stays.
+    ann.driver.execute_script("arguments[0].focus()", ann.find(TO))
+    other.ask("PATCH", "/v1/me", {"quietHours": hours("20:15", "09:00", "Asia/Kolkata")})
+    ann.says(ZONE, "The times are in the zone Asia/Kolkata.")
+    assert ann.read(TO, lambda one: one.get_attribute("value")) == "07:00"
+    other.ask("PATCH", "/v1/me", {"quietHours": None})
+    ann.gone(FROM)
+    assert not ann.find(SWITCH).is_selected()
+
+
 def test_they_fit_on_a_phone(ann):
     ann.click(SWITCH)
     has(ann, hours("22:00", "07:00"))

@@ -92,6 +92,7 @@ class Credentials extends Emitter {
         this.#schedule();
         if (Boolean(before) !== Boolean(value) || before?.user?.id !== value?.user?.id) this.emit("signedIn", this.isSignedIn);
         else if (value && before.accessToken !== value.accessToken) this.emit("token", value.accessToken);
+        if (value && JSON.stringify(before?.user) !== JSON.stringify(value.user)) this.emit("user", value.user);
     }
 
     /** Schedules a refresh well before the token expires, so that the server never closes an open socket for it. */

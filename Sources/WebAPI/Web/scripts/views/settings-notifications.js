@@ -18,7 +18,8 @@ const levels = ["full", "name", "none"];
 export function notificationsSection() {
     const content = h("div", { class: "setting-group", id: "notification-settings" });
     const closed = pushPart();
-    const account = h("div", { class: "setting-group" }, levelPart(), quietHoursPart());
+    const parts = [levelPart(), quietHoursPart()];
+    const account = h("div", { class: "setting-group" }, parts.map(({ node }) => node));
     const preference = (name) => toggle({ id: `setting-${name}`, label: t(`notifySettings.${name}`), hint: t(`notifyHints.${name}`),
         checked: preferences.get(name), onchange: (on) => preferences.set(name, on) });
     let drawn;
@@ -38,7 +39,7 @@ export function notificationsSection() {
     };
     draw();
     const unsubscribe = [notifications, push].map((one, index) => one.on(["permission", "change"][index], draw));
-    return { node: section("notifications", t("notify.title"), content, account), close: () => unsubscribe.forEach((one) => one()) };
+    return { node: section("notifications", t("notify.title"), content, account), close: () => [...unsubscribe, ...parts.map(({ close }) => close)].forEach((one) => one()) };
 }
 
 /** Whether the browser is reached without a tab. Why it is not is said below. */
@@ -74,8 +75,11 @@ function levelPart() {
             report(error);
         }
     });
-    return h("div", { class: "field" }, h("label", { for: "setting-notificationLevel" }, t("notifySettings.level")), input,
+    // Another device may have changed it.
+    const close = credentials.on("user", (user) => { input.value = last = user.notifications ?? "full"; });
+    const node = h("div", { class: "field" }, h("label", { for: "setting-notificationLevel" }, t("notifySettings.level")), input,
         h("p", { class: "hint", id: "notification-level-hint" }, t("notifyHints.level")));
+    return { node, close };
 }
 
 /** On iPhones and iPads pages have notifications once they are on the home screen. */

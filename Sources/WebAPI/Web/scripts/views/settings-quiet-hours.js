@@ -33,8 +33,8 @@ export function quietHoursPart() {
     /** Shows what is stored. After a change of a time not the times: somebody may be writing there. */
     const draw = (withTimes = true) => {
         const stored = credentials.user?.quietHours;
+        control.checked = Boolean(stored);
         if (withTimes) {
-            control.checked = Boolean(stored);
             for (const [name, input] of Object.entries(inputs)) input.value = (stored ?? usual)[name];
             showProblem();
         }
@@ -82,5 +82,7 @@ export function quietHoursPart() {
         draw(isWhole);
     };
     draw();
-    return h("div", { class: "setting-group", id: "quiet-hours" }, choice, times);
+    // Another device may have changed them; what somebody is writing here stays.
+    const close = credentials.on("user", () => { if (!isSaving) draw(!times.contains(document.activeElement)); });
+    return { node: h("div", { class: "setting-group", id: "quiet-hours" }, choice, times), close };
 }
