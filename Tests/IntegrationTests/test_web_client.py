@@ -201,8 +201,9 @@ def test_a_folder_has_its_own_worker_or_one_that_leaves(other, folder):
 def test_the_plain_modules_of_the_source_are_a_client(make_server):
     server = make_server({"http": {"webDirectory": str(WEB)}})
     names = assets(HTTP.get(server.url + "/").text)
-    assert names == ["/styles/main.css", "/scripts/main.js"]
-    assert all(HTTP.get(server.url + one).status_code == 200 for one in [*names, "/scripts/api.js", "/styles/base.css"])
+    assert names == ["/styles/main.css", "/scripts/app/main.js"]
+    files = [*names, "/scripts/connection/api.js", "/styles/base.css"]
+    assert all(HTTP.get(server.url + one).status_code == 200 for one in files)
     server.stop()
 
 

@@ -72,7 +72,7 @@ def page(origin, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def call(page):
-    """Calls an exported function: `call("format.js", "initials", "Ann Abel")`."""
+    """Calls an exported function: `call("language/format.js", "initials", "Ann Abel")`."""
     return page.call
 
 

@@ -90,7 +90,7 @@ export async function openPage(server) {
     server.install(frame.contentWindow);
     const load = frame.contentWindow.Function("name", "return import(`/scripts/${name}`)");
     const [{ credentials }, { drafts }, { endpoint }, { inbox }, { outbox }, { realtime }, { storage }, { Thread }, shown] = await Promise.all(
-        ["credentials", "drafts", "identity", "inbox", "outbox", "realtime", "store/storage", "thread", "state/thread"].map((name) => load(`${name}.js`)));
+        ["connection/credentials", "sync/drafts", "connection/identity", "sync/inbox", "sync/outbox", "connection/realtime", "store/storage", "sync/thread", "state/thread-rows"].map((name) => load(`${name}.js`)));
     credentials.load();
     await endpoint.claim();
     const { entries, drafts: written } = await storage.open(ME, true, [ME]);

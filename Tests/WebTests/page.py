@@ -15,7 +15,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-# The arguments become variables of the script. `load("format.js")` imports a module of the client.
+# The arguments become variables of the script. `load("language/format.js")` imports a module of the client.
 RUN = """
 const [source, values, done] = arguments;
 const AsyncFunction = (async () => {}).constructor;

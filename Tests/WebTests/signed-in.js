@@ -1,7 +1,7 @@
 // Somebody who is signed in on an empty page, and a server in place of which a test answers.
 
-import { credentials } from "/scripts/credentials.js";
-import { realtime } from "/scripts/realtime.js";
+import { credentials } from "/scripts/connection/credentials.js";
+import { realtime } from "/scripts/connection/realtime.js";
 
 /** Signs in, after whoever was, and makes what short messages are shown in. */
 export function signIn(id) {

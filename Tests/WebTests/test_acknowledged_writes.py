@@ -1,5 +1,5 @@
 """What the server has acknowledged is shown without it, also if the connection breaks before a stream has said so, and the
-page ends at once (outbox.js, store/cache.js, state/results.js)."""
+page ends at once (sync/outbox.js, store/cache.js, state/results.js)."""
 
 import pytest
 

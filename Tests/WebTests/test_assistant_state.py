@@ -1,11 +1,11 @@
-"""state/assistant.js: threads and runs, and a run while it is written, by a scripted server."""
+"""state/assistant-runs.js: threads and runs, and a run while it is written, by a scripted server."""
 
 import random
 
 import pytest
 
 BEGIN = """
-    const assistant = await load("state/assistant.js");
+    const assistant = await load("state/assistant-runs.js");
     const run = (id, more = {}) => ({ id, thread: "t1", question: `What of ${id}?`, for: "me", status: "running", sentences: [], tools: [],
         askedAt: `2026-01-01T00:00:0${id}Z`, ...more });
     const sentence = (text, numbers = [], more = {}) => ({ text, citations: numbers.map((number) => ({ conversation: "c", number, of: 1 })), ...more });

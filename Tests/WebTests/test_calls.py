@@ -1,13 +1,13 @@
-"""call.js and calls.js: hanging up while a call is accepted, and switching between two calls."""
+"""calls/call.js and calls/calls.js: hanging up while a call is accepted, and switching between two calls."""
 
 import pytest
 
 # Runs the rest with a call of a group that ann accepts; `accepted` settles the request.
 BEGIN = """
-    const { ActiveCall } = await load("call.js");
-    const { Problem } = await load("problems.js");
-    const { realtime } = await load("realtime.js");
-    const { endpoint } = await load("identity.js");
+    const { ActiveCall } = await load("calls/call.js");
+    const { Problem } = await load("connection/problems.js");
+    const { realtime } = await load("connection/realtime.js");
+    const { endpoint } = await load("connection/identity.js");
     const { serve, settle, signIn, until } = await import("/tests/signed-in.js");
     signIn("ann");
     await endpoint.renew();
@@ -56,7 +56,7 @@ def test_an_error_of_a_call_that_is_wanted_is_thrown(run):
 
 # Runs the rest with two calls, of which the second is held; the server confirms nothing.
 TWO = """
-    const { calls } = await load("calls.js");
+    const { calls } = await load("calls/calls.js");
     const made = (id, held) => ({ id, held, phase: "active", hold(on) {
         this.held = on;
         return new Promise(() => {});

@@ -1,8 +1,8 @@
-"""candidates.js: when ICE candidates are sent and added, by generation."""
+"""media/candidates.js: when ICE candidates are sent and added, by generation."""
 
 # Runs the rest with `outgoing`, whose batches are in `sent`.
 OUTGOING = """
-    const { OutgoingCandidates } = await load("candidates.js");
+    const { OutgoingCandidates } = await load("media/candidates.js");
     const { withVirtualTime } = await import("/tests/virtual-time.js");
     return withVirtualTime(async (time) => {
         const sent = [];
@@ -137,7 +137,7 @@ def test_nothing_is_sent_after_closing(run):
 def test_the_fields_of_a_candidate(run):
     """Those that are null are left out: the API expects text and numbers."""
     assert run("""
-        const { OutgoingCandidates } = await load("candidates.js");
+        const { OutgoingCandidates } = await load("media/candidates.js");
         const { withVirtualTime } = await import("/tests/virtual-time.js");
         return withVirtualTime(async (time) => {
             const sent = [];
@@ -156,7 +156,7 @@ def test_the_fields_of_a_candidate(run):
 
 # A connection that rejects the candidate "bad".
 INCOMING = """
-    const { IncomingCandidates } = await load("candidates.js");
+    const { IncomingCandidates } = await load("media/candidates.js");
     const added = [];
     const connection = { addIceCandidate: async (candidate) => {
         if (candidate === "bad") throw new DOMException("unknown ufrag", "OperationError");

@@ -50,7 +50,7 @@ def test_the_plural_categories_are_those_of_the_browser(run, tag):
 def test_one_kind_of_digits(run, tag):
     """Clocks and counts have the same as dates and numbers, whatever the language is used to."""
     body = """
-        const { dayText, lengthText, numberText, stampText } = await load("format.js");
+        const { dayText, lengthText, numberText, stampText } = await load("language/format.js");
         const day = dayText("2030-12-31T12:00:00Z", new Date("2031-05-06T12:00:00Z"));
         return [day, lengthText(64 * 60_000), numberText(1.5, 1), stampText("2030-12-31T12:00:00Z"), t("members.count", { count: 1234 })];
     """

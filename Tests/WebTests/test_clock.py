@@ -1,10 +1,10 @@
-"""clock.js: the server's time, from the texts that it sends."""
+"""store/clock.js: the server's time, from the texts that it sends."""
 
 import pytest
 
 # Another instance of the module, since the offset is kept in it.
 CLOCK = """
-    const { setServerTime, serverNow, monotonicNow } = await load(`clock.js?${crypto.randomUUID()}`);
+    const { setServerTime, serverNow, monotonicNow } = await load(`store/clock.js?${crypto.randomUUID()}`);
     const { withVirtualTime } = await import("/tests/virtual-time.js");
 """
 

@@ -1,16 +1,16 @@
-"""views/composer.js, thread-writes.js and thread.js: what ends after the chat was left, after somebody else has signed in,
+"""chat/writing/composer.js, sync/thread-writes.js and sync/thread.js: what ends after the chat was left, after somebody else has signed in,
 or after more was typed."""
 
 import pytest
 
 # Runs the rest with the field of a chat, of which `open()` makes another one; `scheduled` settles the request to send later.
 BEGIN = """
-    const { composer } = await load("views/composer.js");
-    const { drafts } = await load("drafts.js");
-    const { outbox } = await load("outbox.js");
-    const { Recorder } = await load("recorder.js");
-    const { emptyThread } = await load("state/thread.js");
-    const { ThreadWrites } = await load("thread-writes.js");
+    const { composer } = await load("chat/writing/composer.js");
+    const { drafts } = await load("sync/drafts.js");
+    const { outbox } = await load("sync/outbox.js");
+    const { Recorder } = await load("voice/recorder.js");
+    const { emptyThread } = await load("state/thread-rows.js");
+    const { ThreadWrites } = await load("sync/thread-writes.js");
     const { settle, signIn, until } = await import("/tests/signed-in.js");
     signIn("ann");
     const scheduled = Promise.withResolvers();
@@ -188,7 +188,7 @@ def test_a_thread_that_was_closed_does_not_change(run):
     assert run("""
         const { signIn, settle } = await import("/tests/signed-in.js");
         signIn("ann");
-        const { Thread } = await load("thread.js");
+        const { Thread } = await load("sync/thread.js");
         const thread = new Thread("c1");
         await settle();
         const conversation = (version) => ({ conversation: { id: "c1", kind: "group", name: `version ${version}`, version } });

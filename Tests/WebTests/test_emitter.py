@@ -1,9 +1,9 @@
-"""emitter.js: listeners, their removal, and errors in them."""
+"""state/emitter.js: listeners, their removal, and errors in them."""
 
 
 def test_listeners_receive_the_value_in_order(run):
     assert run("""
-        const emitter = new (await load("emitter.js")).Emitter();
+        const emitter = new (await load("state/emitter.js")).Emitter();
         const received = [];
         emitter.on("change", (value) => received.push(["first", value]));
         emitter.on("change", (value) => received.push(["second", value]));
@@ -16,7 +16,7 @@ def test_listeners_receive_the_value_in_order(run):
 
 def test_a_removed_listener_is_not_called(run):
     assert run("""
-        const emitter = new (await load("emitter.js")).Emitter();
+        const emitter = new (await load("state/emitter.js")).Emitter();
         const received = [];
         const remove = emitter.on("change", (value) => received.push(value));
         emitter.emit("change", 1);
@@ -30,7 +30,7 @@ def test_a_removed_listener_is_not_called(run):
 def test_a_function_listens_once(run):
     """Adding it twice is adding it once, as with `addEventListener`."""
     assert run("""
-        const emitter = new (await load("emitter.js")).Emitter();
+        const emitter = new (await load("state/emitter.js")).Emitter();
         let count = 0;
         const listener = () => { count += 1; };
         emitter.on("change", listener);
@@ -42,7 +42,7 @@ def test_a_function_listens_once(run):
 
 def test_changes_while_emitting_apply_to_the_next_event(run):
     assert run("""
-        const emitter = new (await load("emitter.js")).Emitter();
+        const emitter = new (await load("state/emitter.js")).Emitter();
         const received = [];
         const removeFirst = emitter.on("change", () => {
             received.push("first");
@@ -60,7 +60,7 @@ def test_changes_while_emitting_apply_to_the_next_event(run):
 
 def test_an_error_does_not_keep_the_others_from_being_called(run):
     assert run("""
-        const emitter = new (await load("emitter.js")).Emitter();
+        const emitter = new (await load("state/emitter.js")).Emitter();
         const received = [];
         const native = console.error;
         console.error = (error) => received.push(error.message);

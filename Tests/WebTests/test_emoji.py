@@ -1,4 +1,4 @@
-"""Emoji: the file that Scripts/emoji has written, searching it (state/emoji.js), and names in a text (state/emoji-writing.js)."""
+"""Emoji: the file that Scripts/emoji has written, searching it (state/emoji-search.js), and names in a text (state/emoji-writing.js)."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ FOLDER = pathlib.Path(__file__).parents[2] / "Sources/WebAPI/Web/emoji"
 FILE = FOLDER / "en.json"
 LANGUAGES = sorted(one.stem for one in FOLDER.glob("*.json"))
 EMOJI = """
-const e = await load("state/emoji.js");
+const e = await load("state/emoji-search.js");
 const all = e.emojiOf(await (await fetch("/emoji/en.json")).json());
 const first = (query, count = 1) => e.foundEmoji(all, query).slice(0, count).map((one) => one.text).join(" ");
 """
@@ -58,7 +58,7 @@ def test_every_language_has_the_same_emoji(tag):
 
 
 IN_TWO = """
-    const e = await load("state/emoji.js");
+    const e = await load("state/emoji-search.js");
     const [own, english] = await Promise.all([tag, "en"].map(async (one) => (await fetch(`/emoji/${one}.json`)).json()));
     const all = e.emojiOf(own, english);
 """
@@ -118,7 +118,7 @@ def test_those_that_were_used_last(run):
 ])  # fmt: skip
 def test_a_reaction_is_one_emoji(call, text, is_one):
     """As the server's ReactionEmoji decides."""
-    assert call("state/emoji.js", "isOneEmoji", text) is is_one
+    assert call("state/emoji-search.js", "isOneEmoji", text) is is_one
 
 
 @pytest.mark.parametrize(("text", "found"), [

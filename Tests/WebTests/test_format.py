@@ -1,4 +1,4 @@
-"""format.js: texts about calls, names, times and rates."""
+"""language/format.js: texts about calls, names, times and rates."""
 
 import pytest
 
@@ -22,10 +22,10 @@ def group(mine, **call):
 def test_sides(call):
     document = pair()
     ann, ben = document["participants"]
-    assert call("format.js", "sides", document, "ann") == {"mine": ann, "other": ben, "outgoing": True}
-    assert call("format.js", "sides", document, "ben") == {"mine": ben, "other": ann, "outgoing": False}
-    assert call("format.js", "othersOf", document, "ben") == [ann]
-    assert call("format.js", "othersOf", document, "dora") == [ann, ben]
+    assert call("language/format.js", "sides", document, "ann") == {"mine": ann, "other": ben, "outgoing": True}
+    assert call("language/format.js", "sides", document, "ben") == {"mine": ben, "other": ann, "outgoing": False}
+    assert call("language/format.js", "othersOf", document, "ben") == [ann]
+    assert call("language/format.js", "othersOf", document, "dora") == [ann, ben]
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_sides(call):
 )
 def test_the_end_of_a_call_between_two(call, reason, caller, callee):
     for me, (outcome, text) in (("ann", caller), ("ben", callee)):
-        assert call("format.js", "ending", pair(endReason=reason), me) == {"outcome": outcome, "text": text}
+        assert call("language/format.js", "ending", pair(endReason=reason), me) == {"outcome": outcome, "text": text}
 
 
 def test_an_answered_call_that_was_replaced(call):
     document = pair(endReason="replaced", answeredAt="2031-05-06T07:08:09Z")
     for me in ("ann", "ben"):
         expected = {"outcome": "answered", "text": "Replaced by a new call"}
-        assert call("format.js", "ending", document, me) == expected
+        assert call("language/format.js", "ending", document, me) == expected
 
 
 def test_a_call_that_has_not_ended(run):
     ringing = pair(status="ringing")
     script = """
-        const { ending } = await load("format.js");
+        const { ending } = await load("language/format.js");
         const [, ben] = document.participants;
         const joined = { ...document, participants: [{ ...ben, state: "joined" }] };
         return [ending(document, "ben").text, ending(joined, "ben").text];
@@ -69,7 +69,7 @@ def test_a_call_that_has_not_ended(run):
 
 def test_the_other_account_was_deleted(call):
     document = {"caller": "ann", "endReason": "declined", "participants": [{"user": "ann", "displayName": "Ann Abel"}]}
-    assert call("format.js", "ending", document, "ann")["text"] == "The other person declined"
+    assert call("language/format.js", "ending", document, "ann")["text"] == "The other person declined"
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_the_other_account_was_deleted(call):
     ],
 )
 def test_the_end_of_a_group_call(call, mine, document, outcome, text):
-    assert call("format.js", "ending", group(mine, **document), "ben") == {"outcome": outcome, "text": text}
+    assert call("language/format.js", "ending", group(mine, **document), "ben") == {"outcome": outcome, "text": text}
 
 
 def test_who_called_a_group_in_vain_did_not_answer(call):
     document = group({}, status="ended", endReason="missed")
     document["participants"][0]["state"] = "left"
-    assert call("format.js", "ending", document, "ann") == {"outcome": "unanswered", "text": "Nobody answered"}
+    assert call("language/format.js", "ending", document, "ann") == {"outcome": "unanswered", "text": "Nobody answered"}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_who_called_a_group_in_vain_did_not_answer(call):
     ],
 )
 def test_progress(call, state, text):
-    assert call("format.js", "progress", state) == text
+    assert call("language/format.js", "progress", state) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_progress(call, state, text):
     ],
 )
 def test_names(call, names, text):
-    assert call("format.js", "namesOf", [{"displayName": name} for name in names]) == text
+    assert call("language/format.js", "namesOf", [{"displayName": name} for name in names]) == text
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_names(call, names, text):
 )
 def test_first_name_and_initials(run, name, first, letters):
     script = """
-        const { firstName, initials } = await load("format.js");
+        const { firstName, initials } = await load("language/format.js");
         return [firstName(name), initials(name)];
     """
     assert run(script, name=name) == [first, letters]
@@ -184,8 +184,8 @@ def test_first_name_and_initials(run, name, first, letters):
     ],
 )
 def test_lengths(call, milliseconds, clock, length):
-    assert call("format.js", "clockText", milliseconds) == clock
-    assert call("format.js", "lengthText", milliseconds) == length
+    assert call("language/format.js", "clockText", milliseconds) == clock
+    assert call("language/format.js", "lengthText", milliseconds) == length
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_lengths(call, milliseconds, clock, length):
     ],
 )
 def test_times(run, then, now, text):
-    assert run('return (await load("format.js")).whenText(then, new Date(now))', then=then, now=now) == text
+    assert run('return (await load("language/format.js")).whenText(then, new Date(now))', then=then, now=now) == text
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_times(run, then, now, text):
 def test_dates(run, then):
     """Earlier, and tomorrow by a clock that is behind: the date."""
     now = "2031-05-06T12:00:00+02:00"
-    text = run('return (await load("format.js")).whenText(then, new Date(now))', then=then, now=now)
+    text = run('return (await load("language/format.js")).whenText(then, new Date(now))', then=then, now=now)
     assert text.endswith(", 09:10")
     assert f"{int(then[8:10])} May" in text
 
@@ -225,7 +225,7 @@ def test_dates(run, then):
 )
 def test_days(run, then, day, short):
     script = """
-        const { dayText, shortWhenText } = await load("format.js");
+        const { dayText, shortWhenText } = await load("language/format.js");
         return [dayText(then, new Date(now)), shortWhenText(then, new Date(now))];
     """
     assert run(script, then=then, now="2031-05-06T12:00:00+02:00") == [day, short]
@@ -237,12 +237,12 @@ def test_days(run, then, day, short):
      (1_249_000, "1.2 Mbit/s"), (25_000_000, "25.0 Mbit/s")],
 )  # fmt: skip
 def test_rates(call, bits, text):
-    assert call("format.js", "rateText", bits) == text
+    assert call("language/format.js", "rateText", bits) == text
 
 
 def test_states_in_a_call(run):
     assert run("""
-        const { presenceInCall } = await load("format.js");
+        const { presenceInCall } = await load("language/format.js");
         return ["invited", "declined", "unreachable", "joined", "something_new"]
             .map((state) => presenceInCall({ state }) ?? null);
     """) == ["Calling…", "Declined", "Can’t be reached", None, None]
@@ -259,7 +259,7 @@ def test_states_in_a_call(run):
     ],
 )
 def test_departure(call, mine, text):
-    assert call("format.js", "departure", mine) == text
+    assert call("language/format.js", "departure", mine) == text
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,8 @@ def test_the_record_of_a_call(call, record, ann, ben):
     state = record.pop("ben", "left")
     participants = [{"user": "ann", "state": "left"}, {"user": "ben", "state": state}]
     record = {"kind": "audio", "participants": participants} | record
-    assert call("format.js", "recordText", record, "ann") == ann
-    assert call("format.js", "recordText", record, "ben") == ben
+    assert call("language/format.js", "recordText", record, "ann") == ann
+    assert call("language/format.js", "recordText", record, "ben") == ben
     # Who left the group sees that it was.
     former = {"kind": "video", "state": "ended", "participants": []}
-    assert call("format.js", "recordText", former, "ann") == "Video call"
+    assert call("language/format.js", "recordText", former, "ann") == "Video call"

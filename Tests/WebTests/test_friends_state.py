@@ -1,4 +1,4 @@
-"""state/friends.js: friends and requests by user."""
+"""state/friend-lists.js: friends and requests by user."""
 
 
 def friend(user, name, state):
@@ -7,7 +7,7 @@ def friend(user, name, state):
 
 def test_friends_and_requests(run):
     script = """
-        const f = await load("state/friends.js");
+        const f = await load("state/friend-lists.js");
         let friends = f.applyFriends({ old: one }, [two, three]);
         friends = f.withFriend(friends, one);
         const names = (state) => f.friendsIn(friends, state).map((found) => found.user.displayName);

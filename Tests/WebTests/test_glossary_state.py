@@ -1,4 +1,4 @@
-"""state/glossary.js: the terms of a conversation, a list that is replaced as a whole."""
+"""state/glossary-terms.js: the terms of a conversation, a list that is replaced as a whole."""
 
 import pytest
 
@@ -8,7 +8,7 @@ OTHER = {"source": "box", "target": "caixa", "language": "pt"}
 
 
 def of(call, name, *arguments):
-    return call("state/glossary.js", name, *arguments)
+    return call("state/glossary-terms.js", name, *arguments)
 
 
 def test_a_term_is_one_for_its_words_as_they_are_written_and_its_language(call):

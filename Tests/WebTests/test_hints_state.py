@@ -6,8 +6,8 @@ import pytest
 
 BEGIN = """
     const hints = await load("state/hints.js");
-    const state = await load("state/thread.js");
-    const held = await load("state/held.js");
+    const state = await load("state/thread-rows.js");
+    const held = await load("state/stored-thread.js");
     const { withMessages, noBlocks } = await load("state/blocks.js");
     const message = (number, textVersion, more = {}) => ({ number, version: textVersion, textVersion, author: "ben", ...more });
     const thread = (...messages) => ({ ...state.emptyThread(), isLoaded: true, first: messages[0].number, last: messages.at(-1).number,

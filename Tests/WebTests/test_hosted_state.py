@@ -1,4 +1,4 @@
-"""state/hosted.js: the names of the hosted services that a level allows."""
+"""state/hosted-names.js: the names of the hosted services that a level allows."""
 
 import pytest
 
@@ -26,7 +26,7 @@ SERVER = {
     ],
 )
 def test_each_level_allows_its_own(call, level, names):
-    assert call("state/hosted.js", "hostedNames", SERVER, level) == names
+    assert call("state/hosted-names.js", "hostedNames", SERVER, level) == names
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_each_level_allows_its_own(call, level, names):
     ],
 )
 def test_what_is_not_there_or_the_operators_own_is_not_named(call, server, names):
-    assert call("state/hosted.js", "hostedNames", server, "full") == names
+    assert call("state/hosted-names.js", "hostedNames", server, "full") == names

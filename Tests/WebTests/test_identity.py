@@ -1,4 +1,4 @@
-"""identity.js: ids and the endpoint of a tab."""
+"""connection/identity.js: ids and the endpoint of a tab."""
 
 import re
 
@@ -8,7 +8,7 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a
 def test_random_ids(run):
     """Over plain HTTP browsers have no `randomUUID`; the ids are of the same form there."""
     native, own = run("""
-        const { randomID } = await load("identity.js");
+        const { randomID } = await load("connection/identity.js");
         const make = () => Array.from({ length: 50 }, randomID);
         const native = make();
         Object.defineProperty(crypto, "randomUUID", { value: undefined, configurable: true });
@@ -21,7 +21,7 @@ def test_random_ids(run):
 
 # Runs the rest with another instance of the module, as of another tab.
 TAB = """
-    const open = () => load(`identity.js?${crypto.randomUUID()}`);
+    const open = () => load(`connection/identity.js?${crypto.randomUUID()}`);
     sessionStorage.clear();
 """
 

@@ -1,4 +1,4 @@
-"""state/inbox.js: the rows of the list of conversations, and their order."""
+"""state/inbox-rows.js: the rows of the list of conversations, and their order."""
 
 import random
 
@@ -11,7 +11,7 @@ def row(id, counter, activity=0, **more):
 
 
 LISTED = """
-    const { emptyInbox, applyInboxSnapshot, applyInboxRows, applyInboxPage, listedRows } = await load("state/inbox.js");
+    const { emptyInbox, applyInboxSnapshot, applyInboxRows, applyInboxPage, listedRows } = await load("state/inbox-rows.js");
     const shown = (inbox) => listedRows(inbox).map((one) => [one.id, one.counter]);
 """
 
@@ -67,14 +67,14 @@ def test_a_snapshot_replaces_rows_and_a_page_adds_them(run):
 )
 def test_unread_conversations(run, rows, count):
     assert run("""
-        const { emptyInbox, applyInboxRows, unreadConversations } = await load("state/inbox.js");
+        const { emptyInbox, applyInboxRows, unreadConversations } = await load("state/inbox-rows.js");
         return unreadConversations(applyInboxRows(emptyInbox(), rows), Date.parse("2026-06-01T00:00:00Z"));
     """, rows=rows) == count
 
 
 def test_what_was_on_the_screen_is_not_unread_before_the_server_has_counted(run):
     script = """
-        const { emptyInbox, applyInboxRows, notedRead, unreadConversations, unreadOf } = await load("state/inbox.js");
+        const { emptyInbox, applyInboxRows, notedRead, unreadConversations, unreadOf } = await load("state/inbox-rows.js");
         let inbox = notedRead(applyInboxRows(emptyInbox(), [row]), "a", 7);
         const seen = [unreadConversations(inbox), unreadOf(inbox, inbox.rows.a).mentions, notedRead(inbox, "a", 6) === inbox];
         inbox = applyInboxRows(inbox, [{ ...row, counter: 2, lastMessage: { number: 8 } }]);
@@ -90,7 +90,7 @@ def test_filters_and_the_archive(run):
         row("d", 4, 1, conversation={"kind": "group"}, membership={"archived": True}),
     ]
     script = """
-        const state = await load("state/inbox.js");
+        const state = await load("state/inbox-rows.js");
         const inbox = state.applyArchivePage(state.applyInboxSnapshot(state.emptyInbox(), { conversations: rows.slice(0, 3) }),
             { conversations: rows.slice(3), nextCursor: "next" });
         const ids = (list) => list.map((one) => one.id).join("");

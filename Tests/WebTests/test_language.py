@@ -134,7 +134,7 @@ def test_direction_and_region(within):
 
 def test_dates_and_numbers_follow(within):
     body = """
-        const { dayText, numberText, timeText } = await load("format.js");
+        const { dayText, numberText, timeText } = await load("language/format.js");
         return [dayText("2030-12-31T12:00:00Z", new Date("2031-05-06T12:00:00Z")), numberText(1.5, 1), timeText("2031-05-06T12:05:00Z")];
     """
     assert within(body) == ["31 December 2030", "1.5", "14:05"]
@@ -186,7 +186,7 @@ def test_the_pseudo_language_runs_from_right_to_left(within, pseudo):
     ],
 )
 def test_problems_are_worded_by_type_and_field(within, pseudo, tag, document, english_text, worded):
-    body = 'const { Problem, errorMessage } = await load("problems.js"); return errorMessage(new Problem(document))'
+    body = 'const { Problem, errorMessage } = await load("connection/problems.js"); return errorMessage(new Problem(document))'
     text = within(body, tag, pseudo.get(tag), document=document)
     if tag == "en" or not worded:
         assert text == english_text

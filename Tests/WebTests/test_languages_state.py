@@ -1,9 +1,9 @@
-"""state/languages.js: the languages to choose from for a message, and finding one."""
+"""state/language-choices.js: the languages to choose from for a message, and finding one."""
 
 import pytest
 
 CHOICES = """
-const l = await load("state/languages.js");
+const l = await load("state/language-choices.js");
 const name = (tag) => (code) => new Intl.DisplayNames(tag, { type: "language" }).of(code);
 const choices = l.languageChoices(["pt-BR", "es", "pt-BR"], name("es"), name("en"), new Intl.Collator("es").compare);
 const codes = (found) => found.map((one) => one.code);

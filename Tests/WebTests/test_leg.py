@@ -1,12 +1,12 @@
-"""leg.js with a connection of the same page in the place of the gateway: ICE restarts whose requests fail."""
+"""media/leg.js with a connection of the same page in the place of the gateway: ICE restarts whose requests fail."""
 
 import pytest
 
 # Runs the rest with a connected leg; `failures` are thrown by the next offers, `ufrags` are those of all offers.
 BEGIN = """
-    const { Leg } = await import("/scripts/leg.js");
-    const { Emitter } = await import("/scripts/emitter.js");
-    const { Problem } = await import("/scripts/problems.js");
+    const { Leg } = await import("/scripts/media/leg.js");
+    const { Emitter } = await import("/scripts/state/emitter.js");
+    const { Problem } = await import("/scripts/connection/problems.js");
     const failures = [];
     const serverFailures = [];
     let serverRequests = 0;

@@ -1,9 +1,9 @@
-"""levels.js: who is speaking, from the audio levels of packets and from the microphone."""
+"""media/levels.js: who is speaking, from the audio levels of packets and from the microphone."""
 
 # Runs the rest with `levels`: `levelOf` has each user's audio level, and every receiver got a packet just now.
 # `changes` has [milliseconds since the beginning, who is speaking] for every change.
 BEGIN = """
-    const { Levels } = await load("levels.js");
+    const { Levels } = await load("media/levels.js");
     const { withVirtualTime } = await import("/tests/virtual-time.js");
     return withVirtualTime(async (time) => {
         const begin = performance.now();
@@ -104,7 +104,7 @@ def test_nothing_runs_after_closing(run):
 def test_the_microphone(run):
     """A tone, silence (muted: no track), and another track."""
     assert run("""
-        const { Levels } = await load("levels.js");
+        const { Levels } = await load("media/levels.js");
         const context = new AudioContext();
         const tone = (volume) => {
             const [oscillator, gain] = [context.createOscillator(), context.createGain()];

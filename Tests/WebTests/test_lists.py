@@ -1,12 +1,12 @@
 """Lists that follow what changes elsewhere, that are read again after a failure or with the next connection, and of which
-no page is asked for twice: views/scheduled.js, settings-lists.js, history.js, starred.js, group-members.js, assistant.js."""
+no page is asked for twice: chat/writing/scheduled.js, settings/settings-lists.js, calls/history-page.js, chat/list/starred-page.js, chat/thread/group-members.js, sync/assistant.js."""
 
 import pytest
 
 # Runs the rest with `asked`, the requests so far, and `count(name)` of them; `problem` fails the requests with its name.
 BEGIN = """
-    const { Problem } = await load("problems.js");
-    const { realtime } = await load("realtime.js");
+    const { Problem } = await load("connection/problems.js");
+    const { realtime } = await load("connection/realtime.js");
     const { connect, serve, settle, shownToasts, signIn, until } = await import("/tests/signed-in.js");
     signIn("ann");
     const problems = new Map();
@@ -21,8 +21,8 @@ BEGIN = """
     const show = (node) => document.body.append(node);
 """
 SCHEDULED = BEGIN + """
-    const { Emitter } = await load("emitter.js");
-    const { scheduledLine } = await load("views/scheduled.js");
+    const { Emitter } = await load("state/emitter.js");
+    const { scheduledLine } = await load("chat/writing/scheduled.js");
     const thread = Object.assign(new Emitter(), { id: "c1", nameOf: (user) => user, state: { scheduled: { count: 2, failed: 0 } } });
     const one = (clientID) => ({ clientID, text: clientID, sendAt: "2030-01-01T09:00:00Z" });
     let waiting = [one("first"), one("second")];
@@ -37,7 +37,7 @@ SCHEDULED = BEGIN + """
     await until("the list", () => rows().length === 2);
 """
 DEVICES = BEGIN + """
-    const { devicesSection } = await load("views/settings-lists.js");
+    const { devicesSection } = await load("settings/settings-lists.js");
     const device = (id) => ({ id, name: id, lastSeenAt: "2026-01-01T09:00:00Z" });
     const session = (id) => ({ id, device: { id: "laptop" }, createdAt: "2026-01-01T09:00:00Z" });
     let devices = [device("laptop"), device("phone")];
@@ -122,8 +122,8 @@ def test_devices_are_listed_with_the_next_connection(run, is_closed):
 @pytest.mark.parametrize(
     ("module", "make", "name", "list"),
     [
-        ("views/history.js", "historyPage", "calls.list", "calls"),
-        ("views/starred.js", "starredPage", "messages.starred", "messages"),
+        ("calls/history-page.js", "historyPage", "calls.list", "calls"),
+        ("chat/list/starred-page.js", "starredPage", "messages.starred", "messages"),
     ],
 )
 def test_a_page_is_loaded_with_the_next_connection(run, module, make, name, list, is_closed):
@@ -148,7 +148,7 @@ def test_a_page_is_loaded_with_the_next_connection(run, module, make, name, list
 
 def test_more_of_what_is_starred_is_asked_for_once(run):
     assert run(BEGIN + """
-        const { starredPage } = await load("views/starred.js");
+        const { starredPage } = await load("chat/list/starred-page.js");
         const pages = [];
         responses["messages.starred"] = () => {
             const pending = Promise.withResolvers();
@@ -175,7 +175,7 @@ def test_more_of_what_is_starred_is_asked_for_once(run):
 def test_all_members_are_listed_once(run):
     """Though the button is pressed twice, and again after a page could not be read."""
     assert run(BEGIN + """
-        const { membersSection } = await load("views/group-members.js");
+        const { membersSection } = await load("chat/thread/group-members.js");
         const member = (user) => ({ user, role: "member", state: "member", version: 1 });
         const person = (id) => ({ id, displayName: id });
         const thread = { id: "c1", me: "ann", nameOf: (user) => user, state: { conversation: { members: 3 }, moreMembers: true,
@@ -204,7 +204,7 @@ def test_all_members_are_listed_once(run):
 def test_a_thread_of_the_assistant_that_was_erased_elsewhere_shows_nothing(run, failure, is_gone):
     """What cannot be read for another reason stays."""
     assert run(BEGIN + """
-        const { assistantPage } = await load("views/assistant.js");
+        const { assistantPage } = await load("chat/assistant/assistant-page.js");
         const time = "2026-01-01T09:00:00Z";
         responses["assistant.thread"] = () => ({ thread: { id: "t1", title: "A boat", updatedAt: time, runs: 1 },
             runs: [{ id: "r1", thread: "t1", question: "Who has a boat?", status: "cancelled", sentences: [], askedAt: time, for: "me" }] });

@@ -1,8 +1,8 @@
-"""media.js: a camera or a screen that is there when nobody wants it any more."""
+"""media/local-media.js: a camera or a screen that is there when nobody wants it any more."""
 
 # Runs the rest with local media; the browser gives tracks in the order of `give()`, a canvas each.
 BEGIN = """
-    const { LocalMedia } = await load("media.js");
+    const { LocalMedia } = await load("media/local-media.js");
     const asked = [];
     const ask = () => {
         const pending = Promise.withResolvers();

@@ -1,9 +1,9 @@
-"""state/pieces.js and views/message-text.js: a message's text as nodes, of which none is made from the text."""
+"""state/pieces.js and elements/message-text.js: a message's text as nodes, of which none is made from the text."""
 
 import pytest
 
 SHOW = """
-    const { messageText } = await load("views/message-text.js");
+    const { messageText } = await load("elements/message-text.js");
     const node = document.createElement("div");
     node.append(...messageText({ text, ranges }, (user) => `Name of ${user}`).flat(Infinity));
     return node.innerHTML;

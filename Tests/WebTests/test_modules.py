@@ -6,7 +6,7 @@ import pytest
 
 WEB = pathlib.Path(__file__).parents[2] / "Sources/WebAPI/Web"
 # Those that fill a page as soon as they are loaded, and the service workers.
-ENTRY_POINTS = {"admin/admin.js", "docs/search.js", "scripts/main.js", "worker.js", "worker/main.js"}
+ENTRY_POINTS = {"admin/admin.js", "docs/search.js", "scripts/app/main.js", "worker.js", "worker/main.js"}
 # Programs; the browser tier runs them.
 EXAMPLES = {str(path.relative_to(WEB)) for path in WEB.glob("docs/examples/*.js")}
 MODULES = {str(path.relative_to(WEB)) for path in WEB.rglob("*.js")} - ENTRY_POINTS - EXAMPLES

@@ -1,4 +1,4 @@
-"""negotiation.js in both sides of a direct call: offers, glare, reloaded pages and unanswered offers."""
+"""media/negotiation.js in both sides of a direct call: offers, glare, reloaded pages and unanswered offers."""
 
 import pytest
 
@@ -168,9 +168,9 @@ def test_a_replaced_connection(negotiate):
 def test_an_offer_of_this_tab_before_it_was_reloaded(run):
     """The winner is this tab's own: nobody can answer it, so the next offer builds on it."""
     assert run("""
-        const { Negotiation } = await load("negotiation.js");
-        const { Problem } = await load("problems.js");
-        const { endpoint } = await load("identity.js");
+        const { Negotiation } = await load("media/negotiation.js");
+        const { Problem } = await load("connection/problems.js");
+        const { endpoint } = await load("connection/identity.js");
         await endpoint.claim();
         let connection;
         const rebuild = async () => {
@@ -273,8 +273,8 @@ def test_a_connection_that_never_begins_is_restarted(run):
 # Runs the rest with a negotiation of one side, whose connection is already described, in virtual time. `offers` has
 # [seconds since the beginning, the generation it builds on], `restarts` the same for ICE restarts.
 ONE_SIDE = """
-    const { Negotiation } = await load("negotiation.js");
-    const { Problem } = await load("problems.js");
+    const { Negotiation } = await load("media/negotiation.js");
+    const { Problem } = await load("connection/problems.js");
     const { withVirtualTime } = await import("/tests/virtual-time.js");
     const offer = (ufrag) => `v=0\\r\\no=- 1 1 IN IP4 127.0.0.1\\r\\na=ice-ufrag:${ufrag}\\r\\n`;
     return withVirtualTime(async (time) => {

@@ -1,10 +1,10 @@
-"""notices.js: what happened in a conversation, in words."""
+"""chat/thread/notices.js: what happened in a conversation, in words."""
 
 import pytest
 
 NAMES = "(user) => user.toUpperCase()"
 RUN = f"""
-    const {{ noticeText, duration }} = await load("notices.js");
+    const {{ noticeText, duration }} = await load("chat/thread/notices.js");
     return seconds === null ? noticeText({{ author, notice }}, "me", {NAMES}) : duration(seconds);
 """
 

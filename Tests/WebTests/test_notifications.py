@@ -1,9 +1,9 @@
-"""state/notifications.js: which messages, calls and reads are news."""
+"""state/news.js: which messages, calls and reads are news."""
 
 import pytest
 
 RUN = """
-    const { knownInbox, newsOf, settled, shownNews, tagOf } = await load("state/notifications.js");
+    const { knownInbox, newsOf, settled, shownNews, tagOf } = await load("state/news.js");
     const inbox = (rows) => ({ rows: Object.fromEntries(rows.map((row) => [row.id, row])), read: {}, isLoaded: true });
     const known = knownInbox(inbox(before), "me");
     const after = inbox(rows);

@@ -1,9 +1,9 @@
-"""problems.js: which errors are transient, and the message for each."""
+"""connection/problems.js: which errors are transient, and the message for each."""
 
 import pytest
 
 MESSAGE = """
-    const { Problem, errorMessage } = await load("problems.js");
+    const { Problem, errorMessage } = await load("connection/problems.js");
     return errorMessage(new Problem(document));
 """
 
@@ -26,7 +26,7 @@ MESSAGE = """
     ],
 )
 def test_transient(run, document, is_transient):
-    script = 'const { Problem } = await load("problems.js"); return new Problem(document).isTransient;'
+    script = 'const { Problem } = await load("connection/problems.js"); return new Problem(document).isTransient;'
     assert run(script, document=document) is is_transient
 
 
@@ -34,7 +34,7 @@ def test_fields(run):
     document = {"type": "conflict", "title": "Conflict", "detail": "Taken.", "status": 409, "field": "email",
                 "retryAfter": 250, "winner": {"generation": 3}}  # fmt: skip
     found = run("""
-        const { Problem } = await load("problems.js");
+        const { Problem } = await load("connection/problems.js");
         const { message, name, type, status, field, detail, retryAfter, winner } = new Problem(document);
         return { message, name, type, status, field, detail, retryAfter, winner };
     """, document=document)
@@ -44,7 +44,7 @@ def test_fields(run):
 
 def test_an_empty_document(run):
     assert run("""
-        const { Problem } = await load("problems.js");
+        const { Problem } = await load("connection/problems.js");
         const { message, type, status, detail } = new Problem({});
         return { message, type, status, detail };
     """) == {"message": "", "type": "internal", "status": 0, "detail": None}
@@ -85,20 +85,20 @@ def test_messages(run, document, text):
     ],
 )
 def test_messages_for_devices(run, name, text):
-    script = 'return (await load("problems.js")).errorMessage(new DOMException("details", name), "camera");'
+    script = 'return (await load("connection/problems.js")).errorMessage(new DOMException("details", name), "camera");'
     assert run(script, name=name) == text
 
 
 @pytest.mark.parametrize("error", ["undefined", "null", "new Error('broken')", "'text'", "{}"])
 def test_a_message_for_anything(run, error):
-    script = f'return (await load("problems.js")).errorMessage({error});'
+    script = f'return (await load("connection/problems.js")).errorMessage({error});'
     assert run(script) == "Something went wrong. Please try again."
 
 
 def test_why_the_server_has_failed_by_itself(run):
     """In English it says more itself; in another language people are not shown English where the catalogue has words."""
     script = """
-        const { failureMessage } = await load("problems.js");
+        const { failureMessage } = await load("connection/problems.js");
         const { setLocale } = await load("language/locale.js");
         const failures = [{ type: "provider_failed", detail: "The transcriber ended with 1." }, { type: "consent_required", detail: "No." },
             { type: "something_new", detail: "Turn it off and on." }, undefined];

@@ -1,4 +1,4 @@
-"""state/push.js: what a push becomes on the screen. state/subscription.js: whether a browser is registered."""
+"""state/push-notices.js: what a push becomes on the screen. state/subscription.js: whether a browser is registered."""
 
 import json
 
@@ -18,7 +18,7 @@ MISSED = {"kind": "missedCall", "user": "me", "call": "k", "title": "Ana", "body
 @pytest.fixture(scope="module")
 def notice(call):
     def of(push, reader=READER, **options):
-        return call("state/push.js", "noticeOf", push, reader, {"now": 1_000, "mostActions": 2, **options})
+        return call("state/push-notices.js", "noticeOf", push, reader, {"now": 1_000, "mostActions": 2, **options})
 
     return of
 
@@ -33,8 +33,8 @@ def test_a_message(notice):
 
 
 def test_its_tag_is_that_of_the_page(notice, call):
-    assert notice(MESSAGE)["options"]["tag"] == call("state/notifications.js", "tagOf", "c", {"number": 12})
-    assert notice(MISSED)["options"]["tag"] == call("state/notifications.js", "tagOf", "c", {"call": {"id": "k"}})
+    assert notice(MESSAGE)["options"]["tag"] == call("state/news.js", "tagOf", "c", {"number": 12})
+    assert notice(MISSED)["options"]["tag"] == call("state/news.js", "tagOf", "c", {"call": {"id": "k"}})
 
 
 def test_a_browser_that_hides_texts(notice):
@@ -105,7 +105,7 @@ def test_an_unknown_kind_is_a_plain_notification(notice, kind):
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "7", '"text"'])
 def test_what_is_no_document_is_shown_too(call, notice, text):
-    push = call("state/push.js", "parsedPush", text)
+    push = call("state/push-notices.js", "parsedPush", text)
     assert push == {}
     found = notice(push)
     assert (found["title"], found["options"]["body"]) == ("Switchboard", "")
@@ -147,4 +147,4 @@ def test_keys_in_both_forms(run):
 )
 def test_when_it_is_asked_for(call, rows, want):
     inbox = {"rows": {str(index): row for index, row in enumerate(rows)}}
-    assert call("state/notification-hint.js", "hasWritten", inbox) is want
+    assert call("state/permission-hint.js", "hasWritten", inbox) is want

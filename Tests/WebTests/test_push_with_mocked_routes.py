@@ -1,4 +1,4 @@
-"""push.js: when this browser is registered with the server, whose routes are mocked here, and so is the push service."""
+"""notifications/push.js: when this browser is registered with the server, whose routes are mocked here, and so is the push service."""
 
 import pytest
 
@@ -6,13 +6,13 @@ import pytest
 # subscriptions.
 BEGIN = """
     const { signIn, serve, settle, until } = await import("/tests/signed-in.js");
-    const { credentials } = await load("credentials.js");
-    const { server } = await load("features.js");
-    const { notifications } = await load("notifications.js");
-    const { preferences } = await load("preferences.js");
-    const { push } = await load("push.js");
+    const { credentials } = await load("connection/credentials.js");
+    const { server } = await load("connection/features.js");
+    const { notifications } = await load("notifications/notifications.js");
+    const { preferences } = await load("store/preferences.js");
+    const { push } = await load("notifications/push.js");
     const { keyOfBytes } = await load("state/subscription.js");
-    const { updates } = await load("updates.js");
+    const { updates } = await load("connection/updates.js");
 
     const asked = [];
     let subscription = null;
@@ -143,7 +143,7 @@ def test_a_refusal_of_the_browser(begin, name, state):
 
 def test_a_refusal_of_the_server_is_tried_again_at_the_next_start(begin):
     found = begin("""
-        const { Problem } = await load("problems.js");
+        const { Problem } = await load("connection/problems.js");
         localStorage.removeItem("switchboard.push");
         taken();
         problem = new Problem({ type: "forbidden", status: 403 });

@@ -1,4 +1,4 @@
-"""qr.js: codes that a decoder reads, of every version, and texts that do not fit."""
+"""people/qr-code.js: codes that a decoder reads, of every version, and texts that do not fit."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_a_decoder_reads_the_longest_and_the_shortest_text_of_a_version(call, ve
     shortest = CAPACITIES[version - 2] + 1 if version > 1 else 1
     for length in (shortest, CAPACITIES[version - 1]):
         text = "".join(chr(33 + (7 * index + length) % 90) for index in range(length))
-        rows = call("qr.js", "qrCode", text)
+        rows = call("people/qr-code.js", "qrCode", text)
         assert len(rows) == 17 + 4 * version
         found = read(rows)
         assert found.text == text
@@ -33,12 +33,12 @@ def test_a_decoder_reads_the_longest_and_the_shortest_text_of_a_version(call, ve
 
 def test_a_decoder_reads_addresses_and_letters_of_any_language(call):
     for text in ("https://calls.example.org/#/l/AbCdEfGhIjKlMnOpQrStUvWxYz012345", "Grüße, 世界 👋", " "):
-        assert read(call("qr.js", "qrCode", text)).text == text
+        assert read(call("people/qr-code.js", "qrCode", text)).text == text
 
 
 def test_a_text_that_does_not_fit_is_refused(run):
     script = """
-        const { qrCode } = await load("qr.js");
+        const { qrCode } = await load("people/qr-code.js");
         try { qrCode("x".repeat(214)); } catch (error) { return [error.name, error.message]; }
     """
     assert run(script) == ["RangeError", "The text has 214 bytes: at most 213 fit into a code."]

@@ -1,4 +1,4 @@
-"""realtime.js: listening again to what the server could not read now."""
+"""connection/realtime.js: listening again to what the server could not read now."""
 
 import pytest
 
@@ -6,7 +6,7 @@ pytestmark = pytest.mark.usefixtures("other_origin")
 
 # A socket of which the test answers each frame: `answers` by what the frame is, `sent` so far.
 SOCKET = """
-    const { realtime } = await load("realtime.js");
+    const { realtime } = await load("connection/realtime.js");
     const { signIn, until } = await import("/tests/signed-in.js");
     const sent = [];
     const answers = { hello: () => ({ result: { resumed: {}, serverTime: new Date().toISOString() } }), listen: () => ({ result: {} }) };

@@ -1,7 +1,7 @@
-"""How far each stream was received, and what its frames say (realtime-streams.js)."""
+"""How far each stream was received, and what its frames say (connection/realtime-streams.js)."""
 
 STREAMS = """
-    const { Streams } = await load("realtime-streams.js");
+    const { Streams } = await load("connection/realtime-streams.js");
     const said = [];
     const streams = new Streams((event, { stream, data, rows, reason, isNewEpoch }) => said.push([event, stream, data ?? rows ?? reason, isNewEpoch ?? null]),
         (stream) => said.push(["listen", stream]));

@@ -1,9 +1,9 @@
-"""requests.js: which errors are retried, when and for how long."""
+"""connection/requests.js: which errors are retried, when and for how long."""
 
 # Runs the rest with `attempts`, the milliseconds since the beginning of each, and `attempt(work, timeout, isWanted)`.
 BEGIN = """
-    const { withRetries } = await load("requests.js");
-    const { Problem } = await load("problems.js");
+    const { withRetries } = await load("connection/requests.js");
+    const { Problem } = await load("connection/problems.js");
     const { withVirtualTime } = await import("/tests/virtual-time.js");
     return withVirtualTime(async (time) => {
         const begin = performance.now();

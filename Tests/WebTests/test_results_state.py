@@ -2,7 +2,7 @@
 
 RESULTS = """
     const r = await load("state/results.js");
-    const t = await load("state/thread.js");
+    const t = await load("state/thread-rows.js");
     const { noBlocks, withMessages } = await load("state/blocks.js");
     const message = (number, version = number, more = {}) => ({ number, version, author: "me", ...more });
     const held = (first, last) => ({ ...t.emptyThread(), isLoaded: true, first, last,
@@ -34,7 +34,7 @@ def test_the_first_message_that_is_seen_of_a_conversation(run):
 
 def test_a_message_that_overtook_others_while_one_reads_earlier_ones(run):
     script = RESULTS + """
-        const { applyAround, isShown, leftPast } = await load("state/past.js");
+        const { applyAround, isShown, leftPast } = await load("state/earlier-range.js");
         const past = applyAround(held(20, 22), { messages: [message(5), message(6)], range: [5, 6], hasEarlier: true, hasLater: true });
         const next = r.withResponse(past, message(25));
         return [t.shownNumbers(next), isShown(next, 25), t.shownNumbers(leftPast(next)), isShown(leftPast(next), 25), isShown(leftPast(next), 24)];

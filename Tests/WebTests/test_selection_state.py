@@ -1,10 +1,10 @@
-"""state/selection.js: which messages are chosen, which leave, and what can be done with those that are."""
+"""state/message-choice.js: which messages are chosen, which leave, and what can be done with those that are."""
 
 import pytest
 
 BEGIN = """
-    const state = await load("state/thread.js");
-    const selection = await load("state/selection.js");
+    const state = await load("state/thread-rows.js");
+    const selection = await load("state/message-choice.js");
     const message = (number, more) => ({ number, version: number, author: "ben", kind: "text", text: `text ${number}`, reactions: {}, ...more });
     const open = (messages, more) => state.applySnapshot(state.emptyThread(), { conversation: { id: "c", kind: "group", version: 1, pins: [] },
         membership: { read: 0, state: "member", role: "member" }, members: [], people: [], own: [], messages,

@@ -1,4 +1,4 @@
-"""main.js: what is left on the screen of who has signed out."""
+"""app/main.js: what is left on the screen of who has signed out."""
 
 import pytest
 

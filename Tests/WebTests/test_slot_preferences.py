@@ -1,10 +1,10 @@
-"""slot-preferences.js: when which quality is requested."""
+"""media/slot-preferences.js: when which quality is requested."""
 
 # Runs the rest with `preferences`, whose requests are in `sent` as [milliseconds since the beginning, qualities];
 # `respond` returns the response to one.
 BEGIN = """
-    const { SlotPreferences } = await load("slot-preferences.js");
-    const { Problem } = await load("problems.js");
+    const { SlotPreferences } = await load("media/slot-preferences.js");
+    const { Problem } = await load("connection/problems.js");
     const { withVirtualTime } = await import("/tests/virtual-time.js");
     return withVirtualTime(async (time) => {
         const sent = [];

@@ -1,4 +1,4 @@
-"""slots.js: how many slots a leg offers, and what each of them carries."""
+"""media/slots.js: how many slots a leg offers, and what each of them carries."""
 
 import pytest
 
@@ -28,12 +28,12 @@ def participant(user, state="joined", screen=False):
     ],
 )
 def test_counts(call, others, counts):
-    assert call("slots.js", "slotCounts", [participant("ann", screen=True), *others], "ann") == counts
+    assert call("media/slots.js", "slotCounts", [participant("ann", screen=True), *others], "ann") == counts
 
 
 # A connection with the sections 0 to 3, of which the last is not negotiated yet.
 SLOTS = """
-    const slots = new (await load("slots.js")).Slots();
+    const slots = new (await load("media/slots.js")).Slots();
     const transceiver = (mid, kind) => ({ mid, receiver: { track: { kind, id: `track ${mid}` } } });
     const connection = { getTransceivers: () =>
         [transceiver("0", "audio"), transceiver("1", "video"), transceiver("2", "video"), transceiver(null, "video")] };

@@ -1,4 +1,4 @@
-"""statistics.js: samples of a connection's statistics, the quality of its tracks, and the report at the end."""
+"""media/statistics.js: samples of a connection's statistics, the quality of its tracks, and the report at the end."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def sample(run):
 
     def take(*lists):
         return run("""
-            const { Statistics } = await load("statistics.js");
+            const { Statistics } = await load("media/statistics.js");
             const { withVirtualTime } = await import("/tests/virtual-time.js");
             return withVirtualTime(async (time) => {
                 const statistics = new Statistics();
@@ -116,7 +116,7 @@ def test_the_summary(sample):
 
 # Runs `expression` with functions that make samples.
 QUALITY = """
-    const { qualityOf, ownQuality } = await load("statistics.js");
+    const { qualityOf, ownQuality } = await load("media/statistics.js");
     const stream = (received, lost, jitter = 0) => ({ received, lost, jitter, rate: 1_000 });
     const sample = (streams) => ({ streams: new Map(Object.entries(streams)) });
 """

@@ -5,7 +5,7 @@ import pytest
 NAMES = ["queue.u1", "cache.2.u1", "cache.2.u2", "cache.0.u1", "queue.u2", "queue.u3"]
 
 STORE = """
-    const { QueueStore } = await load("store/queue-store.js");
+    const { QueueStore } = await load("store/outbox-store.js");
     const { Cache } = await load("store/cache.js");
     const failures = [];
     const made = async (one, name) => {
@@ -187,10 +187,10 @@ def test_results_end_translations_of_former_texts_and_outlive_older_copies(run):
 def test_what_was_removed_under_a_thread_is_no_hole_later(run, kind):
     """Another tab that had nothing of it writes its own window, or room is made: what is before it is not claimed."""
     script = STORE + """
-        const { HeldThread } = await load("held-thread.js");
-        const { realtime } = await load("realtime.js");
+        const { HeldThread } = await load("sync/thread-cache.js");
+        const { realtime } = await load("connection/realtime.js");
         const { noBlocks, withMessages } = await load("state/blocks.js");
-        const { emptyThread } = await load("state/thread.js");
+        const { emptyThread } = await load("state/thread-rows.js");
         const { storage } = await load("store/storage.js");
         const { cache } = storage;
         const all = messages(1, 60);
@@ -326,7 +326,7 @@ def test_rows_of_the_list_keep_the_higher_counter(run):
 def test_what_nobody_waits_for_is_erased(run):
     """One user is signed in, the sign-in of another has just expired, and that of a third long ago."""
     script = """
-        const { eraseLeftovers, eraseUser, hasExpired, noteExpiry } = await load("store/kept.js");
+        const { eraseLeftovers, eraseUser, hasExpired, noteExpiry } = await load("store/kept-databases.js");
         const names = async () => (await indexedDB.databases()).map((one) => one.name).sort();
         for (const name of names_) await new Promise((done) => {
             const opening = indexedDB.open(name);

@@ -1,4 +1,4 @@
-"""state/summary.js: summaries as they are shown, and why there is none."""
+"""state/summary-items.js: summaries as they are shown, and why there is none."""
 
 import pytest
 
@@ -9,11 +9,11 @@ def item(kind, *messages):
 
 def test_items_are_by_kind_and_rest_on_messages(call):
     items = [item("question", 4), item("point", 1), item("omen", 2), item("action", 3), item("decision"), item("point", 5)]
-    sections = call("state/summary.js", "sectionsOf", {"items": items})
+    sections = call("state/summary-items.js", "sectionsOf", {"items": items})
     assert [(one["kind"], [item["messages"] for item in one["items"]]) for one in sections] == [
         ("point", [[1], [5]]), ("action", [[3]]), ("question", [[4]])
     ]  # fmt: skip
-    assert call("state/summary.js", "sectionsOf", {}) == []
+    assert call("state/summary-items.js", "sectionsOf", {}) == []
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_items_are_by_kind_and_rest_on_messages(call):
 )
 def test_due_days_are_days_of_the_calendar(run, due, want):
     script = """
-        const { dueOf } = await load("state/summary.js");
+        const { dueOf } = await load("state/summary-items.js");
         const found = dueOf({ due: due ?? undefined });
         return found ? [found.isDay, found.at.getFullYear(), found.at.getMonth(), found.at.getDate()] : null;
     """
@@ -37,7 +37,7 @@ def test_due_days_are_days_of_the_calendar(run, due, want):
 
 def test_what_was_read_here_is_not_important_any_more(call):
     messages = [{"message": {"conversation": one, "number": number}} for one, number in (("a", 3), ("a", 4), ("b", 1))]
-    left = call("state/summary.js", "stillUnread", messages, {"read": {"a": 3}})
+    left = call("state/summary-items.js", "stillUnread", messages, {"read": {"a": 3}})
     assert [(one["message"]["conversation"], one["message"]["number"]) for one in left] == [("a", 4), ("b", 1)]
 
 
@@ -55,4 +55,4 @@ def test_what_was_read_here_is_not_important_any_more(call):
     ],
 )
 def test_why_there_is_none(call, problem, want):
-    assert call("state/summary.js", "failureOf", problem, 1000) == want
+    assert call("state/summary-items.js", "failureOf", problem, 1000) == want

@@ -1,7 +1,7 @@
-"""How messages lie in a thread (state/layout.js), which of them are in the page (state/window.js), and their ticks."""
+"""How messages lie in a thread (state/thread-layout.js), which of them are in the page (state/message-window.js), and their ticks."""
 
 BEGIN = """
-    const { layout } = await load("state/layout.js");
+    const { layout } = await load("state/thread-layout.js");
     const lines = (items) => items.map((one) => [one.message.number, one.day ? "day" : "", one.isUnread ? "unread" : "",
         one.isFirst ? "first" : "", one.isLast ? "last" : "", one.folded?.length ?? 0].filter(Boolean).join(" "));
 """
@@ -77,7 +77,7 @@ def test_what_lies_beside_the_window_decides_at_its_ends(run):
 def test_the_window_has_at_most_so_many_messages(run):
     """It moves by four at a time, and follows the newest message where it has that."""
     script = """
-        const w = await load("state/window.js");
+        const w = await load("state/message-window.js");
         const numbers = Array.from({ length: 400 }, (_, index) => index + 1);
         const size = (one, all = numbers) => {
             const inside = w.inWindow(one, all.map((number) => ({ number })), all);
@@ -102,7 +102,7 @@ def test_the_window_has_at_most_so_many_messages(run):
 def test_the_window_stays_small_while_messages_arrive(run):
     """At the end it goes along; who reads further above keeps what is there."""
     script = """
-        const w = await load("state/window.js");
+        const w = await load("state/message-window.js");
         const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
         const window = w.newestWindow(numbers.slice(0, 100));
         return [w.trimmedWindow(window, numbers.slice(0, 180), true) === window, w.trimmedWindow(window, numbers, true),
@@ -130,7 +130,7 @@ def test_messages_disappear_at_their_time(run):
     script = """
         const { expired, nextExpiry } = await load("state/disappearing.js");
         const at = (second) => new Date(second * 1000).toISOString();
-        const { heldMessages, messageOf, withCopies } = await load("state/thread.js");
+        const { heldMessages, messageOf, withCopies } = await load("state/thread-rows.js");
         const thread = withCopies({ blocks: [] }, [{ number: 1, text: "a", ranges: [], reactions: {}, expiresAt: at(10) },
             { number: 2, text: "b", expiresAt: at(20) }, { number: 3, text: "c" }]);
         const later = expired(thread, 15_000);

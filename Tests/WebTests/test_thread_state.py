@@ -1,11 +1,11 @@
-"""state/thread.js: what is held of a conversation, however and how often it comes."""
+"""state/thread-rows.js: what is held of a conversation, however and how often it comes."""
 
 import random
 
 import pytest
 
 BEGIN = """
-    const state = await load("state/thread.js");
+    const state = await load("state/thread-rows.js");
     const numbers = (thread) => state.shownMessages(thread).map((one) => [one.number, one.version]);
     const open = (messages, more) => state.applySnapshot(state.emptyThread(), { conversation: { id: "c", version: 1 },
         membership: { state: "member", read: 0, version: 1 }, members: [], people: [], messages, hasEarlier: false,
@@ -173,8 +173,8 @@ def test_authors_and_mentioned_people_are_to_be_found(run):
 
 def test_writers(run):
     script = """
-        const { applyTyping, currentWriters, nextStop } = await load("state/writers.js");
-        const { writersText } = await load("notices.js");
+        const { applyTyping, currentWriters, nextStop } = await load("state/typing.js");
+        const { writersText } = await load("chat/thread/notices.js");
         const name = (user) => user.toUpperCase();
         let writers = applyTyping({}, { user: "ben", state: "recording" }, 0);
         const one = writersText(writers, name);

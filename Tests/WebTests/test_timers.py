@@ -1,4 +1,4 @@
-"""inbox.js and held-thread.js: timers that were stopped are begun anew."""
+"""sync/inbox.js and sync/thread-cache.js: timers that were stopped are begun anew."""
 
 import pytest
 
@@ -7,8 +7,8 @@ pytestmark = pytest.mark.usefixtures("other_origin")
 
 def test_what_arrives_for_the_next_user_is_marked_as_delivered(run):
     assert run("""
-        const { inbox } = await load("inbox.js");
-        const { realtime } = await load("realtime.js");
+        const { inbox } = await load("sync/inbox.js");
+        const { realtime } = await load("connection/realtime.js");
         const { withVirtualTime } = await import("/tests/virtual-time.js");
         const { serve, signIn } = await import("/tests/signed-in.js");
         const asked = serve({});
@@ -29,8 +29,8 @@ def test_what_arrives_for_the_next_user_is_marked_as_delivered(run):
 
 def test_a_thread_that_was_forgotten_is_saved_when_it_may_be_read_again(run):
     assert run("""
-        const { HeldThread } = await load("held-thread.js");
-        const { emptyThread } = await load("state/thread.js");
+        const { HeldThread } = await load("sync/thread-cache.js");
+        const { emptyThread } = await load("state/thread-rows.js");
         const { withVirtualTime } = await import("/tests/virtual-time.js");
         return withVirtualTime(async (time) => {
             const held = new HeldThread("c1", emptyThread);

@@ -1,4 +1,4 @@
-"""state/translated-text.js and views/message-translation.js: what stands in a translation as in the original, and how it is shown."""
+"""state/translated-text.js and chat/messages/message-translation.js: what stands in a translation as in the original, and how it is shown."""
 
 import pytest
 
@@ -40,7 +40,7 @@ LINK = "https://a.example/b"
 def test_what_stands_in_it_as_in_the_original(run, source, ranges, text, html):
     script = """
         const { translatedRanges } = await load("state/translated-text.js");
-        const { messageText } = await load("views/message-text.js");
+        const { messageText } = await load("elements/message-text.js");
         const node = document.createElement("div");
         node.append(...messageText({ text, ranges: translatedRanges(text, { text: source, ranges }) }, (user) => `Name of ${user}`).flat(Infinity));
         return node.innerHTML;
@@ -64,7 +64,7 @@ def test_what_stands_in_it_as_in_the_original(run, source, ranges, text, html):
 )
 def test_what_stands_under_a_message(run, shown, language, text, actions):
     script = """
-        const { translationOf } = await load("views/message-translation.js");
+        const { translationOf } = await load("chat/messages/message-translation.js");
         if (shown.row) shown.row.language = "en";
         const thread = { nameOf: () => "", translations: { of: () => shown } };
         const node = translationOf(thread, { number: 1, text: "Привет", ranges: [], ...(language && { language: { code: language, confidence: "high" } }) });

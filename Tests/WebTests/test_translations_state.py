@@ -6,7 +6,7 @@ import pytest
 
 BEGIN = """
     const tr = await load("state/translations.js");
-    const state = await load("state/thread.js");
+    const state = await load("state/thread-rows.js");
     const { withMessages, noBlocks } = await load("state/blocks.js");
     const message = (number, textVersion, more = {}) => ({ number, version: textVersion, textVersion, author: "ben", ...more });
     const thread = (...messages) => ({ ...state.emptyThread(), isLoaded: true, first: messages[0].number, last: messages.at(-1).number,

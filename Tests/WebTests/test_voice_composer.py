@@ -1,13 +1,13 @@
-"""views/voice-composer.js: a recording that is begun, sent or written down while the chat is left. The recorder is a
+"""voice/voice-composer.js: a recording that is begun, sent or written down while the chat is left. The recorder is a
 fake one, and so is the server."""
 
 import pytest
 
 # Runs the rest with `did`, what was done so far, and `hold(step)`, which keeps a step from ending until `go(step)`.
 BEGIN = """
-    const { voiceComposer } = await load("views/voice-composer.js");
-    const { Recorder } = await load("recorder.js");
-    const { Problem } = await load("problems.js");
+    const { voiceComposer } = await load("voice/voice-composer.js");
+    const { Recorder } = await load("voice/recorder.js");
+    const { Problem } = await load("connection/problems.js");
     const { settle, shownToasts, signIn, until } = await import("/tests/signed-in.js");
     signIn("ann");
     const did = [];

@@ -1,10 +1,10 @@
-"""What is written: drafts over several devices (state/drafts.js), mentions (state/mentions.js), and times for later."""
+"""What is written: drafts over several devices (state/draft-versions.js), mentions (state/mentions.js), and times for later."""
 
 import random
 
 import pytest
 
-DRAFTS = "const d = await load('state/drafts.js'); const texts = (...list) => list.map((one) => [one.text, one.revision, one.isSaved]);"
+DRAFTS = "const d = await load('state/draft-versions.js'); const texts = (...list) => list.map((one) => [one.text, one.revision, one.isSaved]);"
 
 
 def test_a_draft_is_saved_once_for_all_that_was_written(run):
@@ -126,7 +126,7 @@ def test_two_people_of_one_name(run):
 def test_times_for_later(run):
     """In Berlin: 2026-11-26 was a Thursday."""
     script = """
-        const { laterChoices, localText } = await load("state/later.js");
+        const { laterChoices, localText } = await load("state/send-times.js");
         return ["2026-11-26T09:30:00Z", "2026-11-29T20:30:00Z", "2026-11-30T08:00:00Z"].map((now) => laterChoices(new Date(now))
             .map(({ name, time }) => `${name} ${localText(time)}`));
     """
@@ -137,7 +137,7 @@ def test_times_for_later(run):
     ]
 
 
-FOUND = "const f = await load('state/found.js'); const marked = (text, matches) => f.excerpt(text, matches).map((one) => one.isMatch ? `[${one.text}]` : one.text).join('');"
+FOUND = "const f = await load('state/search-matches.js'); const marked = (text, matches) => f.excerpt(text, matches).map((one) => one.isMatch ? `[${one.text}]` : one.text).join('');"
 
 
 def test_the_part_of_a_text_around_its_first_match(run):

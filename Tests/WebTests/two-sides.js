@@ -3,9 +3,9 @@
 // The server follows the rules of Sources/Domain/Calls/Signals/Negotiation.swift: an offer that does not build on the
 // latest generation, or that meets an unanswered one of the other side, is rejected with that one.
 
-import { Emitter } from "/scripts/emitter.js";
-import { Peer } from "/scripts/peer.js";
-import { Problem } from "/scripts/problems.js";
+import { Emitter } from "/scripts/state/emitter.js";
+import { Peer } from "/scripts/media/peer.js";
+import { Problem } from "/scripts/connection/problems.js";
 
 class Media extends Emitter {
     audio;

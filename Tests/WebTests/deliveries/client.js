@@ -1,19 +1,19 @@
 // A page of the client without views: its own modules, between which and the server stands what delivery.js does.
 
 import { delivery, time } from "./delivery.js";
-import { credentials } from "../../../Sources/WebAPI/Web/scripts/credentials.js";
-import { drafts } from "../../../Sources/WebAPI/Web/scripts/drafts.js";
-import { server } from "../../../Sources/WebAPI/Web/scripts/features.js";
-import { endpoint } from "../../../Sources/WebAPI/Web/scripts/identity.js";
-import { inbox } from "../../../Sources/WebAPI/Web/scripts/inbox.js";
-import { outbox } from "../../../Sources/WebAPI/Web/scripts/outbox.js";
-import { realtime } from "../../../Sources/WebAPI/Web/scripts/realtime.js";
+import { credentials } from "../../../Sources/WebAPI/Web/scripts/connection/credentials.js";
+import { drafts } from "../../../Sources/WebAPI/Web/scripts/sync/drafts.js";
+import { server } from "../../../Sources/WebAPI/Web/scripts/connection/features.js";
+import { endpoint } from "../../../Sources/WebAPI/Web/scripts/connection/identity.js";
+import { inbox } from "../../../Sources/WebAPI/Web/scripts/sync/inbox.js";
+import { outbox } from "../../../Sources/WebAPI/Web/scripts/sync/outbox.js";
+import { realtime } from "../../../Sources/WebAPI/Web/scripts/connection/realtime.js";
 import { receiptOf } from "../../../Sources/WebAPI/Web/scripts/state/receipts.js";
-import { archivedRows, listedRows, unreadConversations, unreadOf } from "../../../Sources/WebAPI/Web/scripts/state/inbox.js";
-import * as state from "../../../Sources/WebAPI/Web/scripts/state/thread.js";
+import { archivedRows, listedRows, unreadConversations, unreadOf } from "../../../Sources/WebAPI/Web/scripts/state/inbox-rows.js";
+import * as state from "../../../Sources/WebAPI/Web/scripts/state/thread-rows.js";
 import { Cache } from "../../../Sources/WebAPI/Web/scripts/store/cache.js";
 import { storage } from "../../../Sources/WebAPI/Web/scripts/store/storage.js";
-import { Thread } from "../../../Sources/WebAPI/Web/scripts/thread.js";
+import { Thread } from "../../../Sources/WebAPI/Web/scripts/sync/thread.js";
 
 const KEY = "switchboard.credentials";
 /** So few messages of a thread are read from the disk at first that others are there alone. */
@@ -55,7 +55,7 @@ const actions = {
 };
 
 const client = {
-    /** Does what `main.js` does for who is signed in. */
+    /** Does what `app/main.js` does for who is signed in. */
     async start({ user, token, isKept }) {
         sessionStorage.clear();
         const store = isKept ? localStorage : sessionStorage;

@@ -1,6 +1,6 @@
 // Charts of the last five minutes.
 
-import { h } from "../scripts/dom.js";
+import { h } from "../scripts/elements/dom.js";
 
 export const INTERVAL = 2_000;
 const MAX_SAMPLES = 150;

@@ -1,6 +1,6 @@
 // The page of an operator who is signed in: the state of the server, the tabs, and the one that is open.
 
-import { h, toast } from "../scripts/dom.js";
+import { h, toast } from "../scripts/elements/dom.js";
 import { get, session } from "./session.js";
 import { tabs } from "./tabs.js";
 import { poll } from "./widgets.js";

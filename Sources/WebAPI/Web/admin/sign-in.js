@@ -1,6 +1,6 @@
 // The form to sign in with a key.
 
-import { busy, h } from "../scripts/dom.js";
+import { busy, h } from "../scripts/elements/dom.js";
 import { session } from "./session.js";
 
 export function showSignIn(page) {

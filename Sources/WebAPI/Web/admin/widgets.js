@@ -1,6 +1,6 @@
 // What several tabs are made of: tables, facts, questions, times, and polling.
 
-import { h, toast } from "../scripts/dom.js";
+import { h, toast } from "../scripts/elements/dom.js";
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });

@@ -1,7 +1,7 @@
 // Pushes: what the server sends while no tab may be open. Each is shown, since browsers demand it where no tab is seen.
 
-import { noticeOf, parsedPush } from "../scripts/state/push.js";
-import { readReader } from "../scripts/store/reader.js";
+import { noticeOf, parsedPush } from "../scripts/state/push-notices.js";
+import { readReader } from "../scripts/store/push-reader-store.js";
 import { closeExpired, showPush } from "./notifications.js";
 import { pages } from "./pages.js";
 

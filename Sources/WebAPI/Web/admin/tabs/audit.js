@@ -1,6 +1,6 @@
 // The audit log, the newest entry first.
 
-import { h } from "../../scripts/dom.js";
+import { h } from "../../scripts/elements/dom.js";
 import { get } from "../session.js";
 import { heading, pages, pill, time } from "../widgets.js";
 

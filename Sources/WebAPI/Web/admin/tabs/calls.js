@@ -1,6 +1,6 @@
 // Live calls, and ending them.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { get, request } from "../session.js";
 import { confirm, fail, heading, pages, pill, time } from "../widgets.js";
 

@@ -1,6 +1,6 @@
 // What is configured, and what differs from the defaults.
 
-import { h } from "../../scripts/dom.js";
+import { h } from "../../scripts/elements/dom.js";
 import { get } from "../session.js";
 import { heading, pill } from "../widgets.js";
 

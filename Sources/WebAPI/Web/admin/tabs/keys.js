@@ -1,6 +1,6 @@
 // Server keys: the list, making one, rotating and revoking.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { get, request } from "../session.js";
 import { confirm, copy, fail, heading, pages, pill, time } from "../widgets.js";
 

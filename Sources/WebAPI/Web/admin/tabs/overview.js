@@ -1,6 +1,6 @@
 // The state of the server, draining, and charts.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { INTERVAL, charts } from "../charts.js";
 import { get, request } from "../session.js";
 import { confirm, duration, facts, fail, heading, pill, poll, table, time } from "../widgets.js";

@@ -1,6 +1,6 @@
 // The services that wake devices: whether they take pushes, and trying them.
 
-import { busy, h } from "../../scripts/dom.js";
+import { busy, h } from "../../scripts/elements/dom.js";
 import { SERVICES, kindName } from "../push-services.js";
 import { get, request } from "../session.js";
 import { duration, facts, fail, heading, pill, time } from "../widgets.js";

@@ -1,6 +1,6 @@
 // What users reported about others: with the messages that they reported, and what was made of it.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { get, request } from "../session.js";
 import { fail, heading, pages, pill, time } from "../widgets.js";
 

@@ -1,6 +1,6 @@
 // One user: profile, sessions, devices, registrations for pushes, and what can be done.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { kindName } from "../push-services.js";
 import { get, request } from "../session.js";
 import { confirm, facts, fail, heading, table, time } from "../widgets.js";

@@ -1,6 +1,6 @@
 // Users: the search, and one user.
 
-import { h } from "../../scripts/dom.js";
+import { h } from "../../scripts/elements/dom.js";
 import { get } from "../session.js";
 import { heading, pages, time } from "../widgets.js";
 import { statePill } from "./user-actions.js";

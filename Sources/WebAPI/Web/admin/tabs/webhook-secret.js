@@ -1,6 +1,6 @@
 // The card with a new secret, which is shown once.
 
-import { h } from "../../scripts/dom.js";
+import { h } from "../../scripts/elements/dom.js";
 import { copy } from "../widgets.js";
 
 /** Shows what adding or rotating a webhook responded. One without an address has no secret. */

@@ -1,6 +1,6 @@
 // One webhook: what it is, what can be done with it, and its latest deliveries.
 
-import { busy, h, toast } from "../../scripts/dom.js";
+import { busy, h, toast } from "../../scripts/elements/dom.js";
 import { get, request } from "../session.js";
 import { confirm, facts, fail, heading, pages, pill, time } from "../widgets.js";
 import { secretCard } from "./webhook-secret.js";

@@ -1,6 +1,6 @@
 // Webhooks: the list, and adding one.
 
-import { busy, h } from "../../scripts/dom.js";
+import { busy, h } from "../../scripts/elements/dom.js";
 import { get, request } from "../session.js";
 import { heading, pages, pill } from "../widgets.js";
 import { secretCard } from "./webhook-secret.js";

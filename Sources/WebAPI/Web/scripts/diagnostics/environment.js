@@ -1,8 +1,8 @@
 // What calls need besides ICE servers: permission for microphone and camera, and the connection to the server.
 
+import { realtime } from "../connection/realtime.js";
 import { t } from "../language/texts.js";
-import { listDevices } from "../media.js";
-import { realtime } from "../realtime.js";
+import { listDevices } from "../media/local-media.js";
 import { median } from "./pings.js";
 
 const REQUEST_COUNT = 5;

@@ -1,6 +1,6 @@
 // The results as plain text, for support. Without credentials and addresses of this network.
 
-import { millisecondsText } from "../format.js";
+import { millisecondsText } from "../language/format.js";
 import { t } from "../language/texts.js";
 import { lossText, meaning } from "./findings.js";
 

@@ -1,8 +1,8 @@
 // The language that the user has chosen: its catalogue is loaded by one request, and kept for the next time.
 
 import { languages, pseudoLanguages } from "../../catalogues/languages.js";
-import { Emitter } from "../emitter.js";
-import { preferences } from "../preferences.js";
+import { Emitter } from "../state/emitter.js";
+import { preferences } from "../store/preferences.js";
 import { locale, setLocale } from "./locale.js";
 
 /** Where catalogues are, by tag: `Scripts/web` sets it. A folder of plain modules has none of the pseudo-languages. */

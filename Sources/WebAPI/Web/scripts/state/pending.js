@@ -4,9 +4,9 @@
 
 import { withMessages } from "./blocks.js";
 import { withoutContent } from "./disappearing.js";
-import { withFriend, withoutFriend } from "./friends.js";
-import { isMessage } from "./queue.js";
-import { cleared, messageOf, reactionsOf } from "./thread.js";
+import { withFriend, withoutFriend } from "./friend-lists.js";
+import { isMessage } from "./outbox-entries.js";
+import { cleared, messageOf, reactionsOf } from "./thread-rows.js";
 
 const MENTION = /<@([0-9a-fA-F-]{36}|all)>/g;
 

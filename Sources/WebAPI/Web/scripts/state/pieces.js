@@ -1,6 +1,6 @@
 // A message's text as pieces to show, from the ranges that the server found in it: nothing is parsed here.
 
-import { SHOWN_EMOJI } from "./emoji.js";
+import { SHOWN_EMOJI } from "./emoji-search.js";
 
 // What ranges of emphasis and code begin and end with; \x60 is a backtick.
 const MARKERS = {

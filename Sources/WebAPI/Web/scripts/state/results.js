@@ -1,9 +1,9 @@
 // What the response to a request says, before a frame of a stream does: in the thread and the row that are shown, and on disk.
 
 import { messagesIn, noBlocks } from "./blocks.js";
+import { isMessage } from "./outbox-entries.js";
 import { clearedRow } from "./pending.js";
-import { isMessage } from "./queue.js";
-import { applyOwn, cleared, emptyThread, withConversation, withCopies, withMessage } from "./thread.js";
+import { applyOwn, cleared, emptyThread, withConversation, withCopies, withMessage } from "./thread-rows.js";
 
 export const isClearing = ({ name }) => name === "conversations.clear" || name === "conversations.delete";
 

@@ -3,14 +3,14 @@
 // Every tab writes what it receives, and rows only over lower versions. Losing all of it costs nothing but reading it
 // again, so an error ends the cache and nothing else.
 
+import { hasExpired, withoutContent } from "../state/disappearing.js";
+import { Emitter } from "../state/emitter.js";
+import { isClearing, newerOwn, rowWithResult, storedResult } from "../state/results.js";
+import { meeting, shrinking, threadOf } from "../state/stored-thread.js";
+import { newer } from "../state/thread-rows.js";
+import { newerTranslation } from "../state/translations.js";
 import { CACHE_STORES } from "./cache-schema.js";
 import { openDatabase } from "./database.js";
-import { Emitter } from "../emitter.js";
-import { hasExpired, withoutContent } from "../state/disappearing.js";
-import { meeting, shrinking, threadOf } from "../state/held.js";
-import { isClearing, newerOwn, rowWithResult, storedResult } from "../state/results.js";
-import { newer } from "../state/thread.js";
-import { newerTranslation } from "../state/translations.js";
 
 const BOUND = 100_000;
 const LEAST_BOUND = 1_000;

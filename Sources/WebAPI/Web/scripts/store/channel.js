@@ -1,6 +1,6 @@
 // What the tabs of one browser tell each other: at once, and only while they are open.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../state/emitter.js";
 
 const NAME = "switchboard";
 

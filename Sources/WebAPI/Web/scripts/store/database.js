@@ -1,6 +1,6 @@
 // IndexedDB with promises: a batch of reads and writes is one transaction, which is done as a whole or not at all.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../state/emitter.js";
 
 /** A browser that does not respond in this time counts as one that has no database. */
 const OPEN_TIMEOUT = 5_000;

@@ -1,10 +1,10 @@
 // What is kept on this device for the user who is signed in: the queue and the cache.
 
-import { certainNow } from "../clock.js";
+import { Emitter } from "../state/emitter.js";
 import { Cache } from "./cache.js";
-import { Emitter } from "../emitter.js";
-import { cacheName, eraseLeftovers, eraseUser, forgetExpiry, hasExpired, queueName } from "./kept.js";
-import { QueueStore } from "./queue-store.js";
+import { certainNow } from "./clock.js";
+import { cacheName, eraseLeftovers, eraseUser, forgetExpiry, hasExpired, queueName } from "./kept-databases.js";
+import { QueueStore } from "./outbox-store.js";
 
 const EXPIRY_INTERVAL = 60_000;
 

@@ -1,0 +1,249 @@
+// Writing a message: Enter sends, unless it is to begin a line, as Shift and Enter do; Ctrl and Enter always send. Escape
+// ends an edit or a reply, and the arrow up in an empty field edits the last message. What is written is kept as a draft.
+
+import { attempt } from "../../elements/attempt.js";
+import { completionList } from "../../elements/completion-list.js";
+import { button, h, toast } from "../../elements/dom.js";
+import { t } from "../../language/texts.js";
+import { isEmpty } from "../../state/draft-versions.js";
+import { decoded, encoded } from "../../state/mentions.js";
+import { heldMessages, lastEditable, messageOf, othersIn } from "../../state/thread-rows.js";
+import { preferences } from "../../store/preferences.js";
+import { drafts } from "../../sync/drafts.js";
+import { voiceComposer } from "../../voice/voice-composer.js";
+import { quote } from "../messages/message.js";
+import { emojiCompletion, mentionCompletion } from "./completions.js";
+import { openEmojiPicker } from "./emoji-picker.js";
+import { sendLater } from "./scheduled.js";
+import { openWritingHelp, replyChips } from "./writing-help.js";
+
+/** The server's limit, in bytes of UTF-8. */
+const MAX_BYTES = 65_536;
+const encoder = new TextEncoder();
+
+/**
+ * `root` is the number of the message in whose thread it writes: there are neither drafts nor voice messages then. `onsend`
+ * is called when something was sent.
+ */
+export function composer(thread, { root, onsend = () => {} } = {}) {
+    /** What the text is for: `{reply: message}`, `{edit: message}` or neither. */
+    let target = {};
+    let mentions = [];
+    let isClosed = false;
+    const id = root ? "write-thread" : "write";
+    const field = h("textarea", { id, rows: "1", placeholder: t("composer.placeholder"), "aria-label": root ? t("composer.replyInThread") : t("composer.placeholder"),
+        "aria-autocomplete": "list", enterkeyhint: "send", dir: "auto" });
+    const submit = button({ name: "send", label: t("composer.send"), bare: true, class: "round primary", type: "submit" });
+    const later = button({ name: "clock", label: t("composer.sendLater"), bare: true, class: "round quiet later", data: { action: "send-later" }, onclick: () => schedule() });
+    const smile = button({ name: "smile", label: t("emoji.title"), bare: true, class: "round quiet emoji-opener", "aria-haspopup": "dialog", data: { action: "emoji" },
+        onclick: () => openEmojiPicker({ anchor: smile, pick: insertEmoji }) });
+    const help = button({ name: "wand", label: t("writing.title"), bare: true, class: "round quiet help", "aria-haspopup": "dialog", data: { action: "writing-help" },
+        onclick: () => openWritingHelp(thread, text(), replaceText) });
+    const about = h("div", { class: "about", hidden: true });
+    const list = completionList(field, {
+        sources: [mentionCompletion(() => thread.state.conversation?.kind === "group" ? [...othersIn(thread.state, thread.me), { id: "all", displayName: "all" }]
+            : othersIn(thread.state, thread.me)), emojiCompletion()],
+        insert: ({ text, caret, mention }) => {
+            setText(text, mention ? [...mentions, mention] : mentions);
+            field.setSelectionRange(caret, caret);
+            field.focus();
+            keep();
+        },
+    });
+
+    const nameOf = (user) => thread.state.people[user]?.displayName;
+    const setText = (text, next) => {
+        field.value = text;
+        mentions = next;
+        grow();
+    };
+    /** Where the caret is. */
+    const insertEmoji = (text) => {
+        field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+        noteInput();
+        if (!document.querySelector("dialog.emoji-picker[open]")) field.focus();
+    };
+    /** For browsers that do not size a field by its content. */
+    const grow = () => {
+        if (CSS.supports("field-sizing", "content")) return;
+        field.style.blockSize = "auto";
+        field.style.blockSize = `${field.scrollHeight + 2}px`;
+    };
+    const showText = (stored) => {
+        const { text, mentions: found } = decoded(stored, nameOf);
+        setText(text, found);
+    };
+    const text = () => encoded(field.value, mentions).trim();
+    /** What the user has chosen instead of what stands there. */
+    const replaceText = (stored) => {
+        showText(stored);
+        keep();
+        field.focus();
+    };
+    const chips = replyChips(thread, { take: (message, words) => {
+        if (!target.edit) setTarget({ reply: message });
+        replaceText(field.value === "" ? words : `${text()} ${words}`);
+    } });
+    /** Once it is closed, the same chat may have been opened anew, or somebody else be signed in. */
+    const keep = () => { if (!root && !target.edit && !isClosed) drafts.write(thread.id, encoded(field.value, mentions), target.reply?.number); };
+
+    const showTarget = () => {
+        const message = target.edit ?? target.reply;
+        about.hidden = !message;
+        about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? t("composer.editing") : t("composer.replyingTo")),
+            message.number && quote(thread, message.number),
+            button({ name: "close", label: target.edit ? t("composer.stopEditing") : t("composer.doNotReply"), bare: true, class: "round quiet",
+                data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
+    };
+    const setTarget = (next) => {
+        const wasEdit = target.edit;
+        target = next;
+        showTarget();
+        if (next.edit) showText(next.edit.text);
+        else if (wasEdit) showDraft();
+        if (next.edit ?? next.reply) field.focus();
+        keep();
+    };
+
+    // The draft
+
+    /** Shows what is kept, here or by another device, but never over what is being typed. */
+    let shown;
+    const showDraft = () => {
+        const draft = drafts.of(thread.id);
+        shown = draft;
+        showText(draft.text);
+        const message = draft.replyTo && messageOf(thread.state, draft.replyTo);
+        target = message ? { reply: message } : {};
+        showTarget();
+    };
+    const follow = () => {
+        const draft = drafts.of(thread.id);
+        if (root || target.edit || draft === shown) return;
+        const isShown = draft.text === encoded(field.value, mentions) && draft.replyTo === target.reply?.number;
+        shown = draft;
+        if (!isShown) showDraft();
+    };
+    const unsubscribe = root ? () => {} : drafts.on("change", (conversation) => { if (conversation === thread.id) follow(); });
+
+    // Sending
+
+    const take = () => {
+        const words = text();
+        if (!words) return undefined;
+        if (encoder.encode(words).length > MAX_BYTES) {
+            toast(t("composer.tooLong", { bytes: MAX_BYTES }), { error: true });
+            return undefined;
+        }
+        return { text: words, ...(target.reply && { replyTo: target.reply.number }), ...(root && { thread: root }) };
+    };
+    const clear = () => {
+        target = {};
+        showTarget();
+        setText("", []);
+        return root ? {} : { draft: drafts.takeForSending(thread.id) };
+    };
+    /** One that has been sent meanwhile is edited as any other. */
+    const revise = async ({ clientID }, words) => {
+        if (await thread.revise(clientID, words)) return true;
+        const stored = heldMessages(thread.state).findLast((one) => one.author === thread.me && one.clientID === clientID);
+        if (!stored) toast(t("composer.mayBeSent"), { error: true });
+        return Boolean(stored) && attempt(thread.edit(stored, words));
+    };
+    const send = async () => {
+        list.close();
+        const { edit } = target;
+        const message = take();
+        if (!message) return;
+        if (!edit) {
+            thread.send({ ...message, ...clear() });
+            return onsend();
+        }
+        const isDone = edit.number ? await attempt(thread.edit(edit, message.text)) : await revise(edit, message.text);
+        if (isDone && target.edit === edit) setTarget({});
+    };
+    const schedule = async () => {
+        const message = !target.edit && take();
+        if (!message) return toast(target.edit ? t("composer.sentAlready") : t("composer.writeFirst"));
+        const before = drafts.of(thread.id);
+        if (!await sendLater(thread, message) || !thread.isSignedIn) return;
+        const draft = drafts.of(thread.id);
+        // What was typed meanwhile stays, and so does the text of an edit.
+        if (draft.text !== before.text || draft.replyTo !== before.replyTo) return;
+        if (isClosed || target.edit) drafts.takeForSending(thread.id); else clear();
+    };
+
+    const noteInput = (event) => {
+        grow();
+        list.update(event);
+        keep();
+        if (!target.edit) thread.noteTyping(field.value !== "");
+    };
+    field.addEventListener("input", noteInput);
+    field.addEventListener("blur", () => { list.close(); });
+    field.addEventListener("keydown", (event) => {
+        // An input method uses Enter and Escape while it composes a word. Safari ends it before the key, with this code.
+        if (event.isComposing || event.keyCode === 229 || list.handleKey(event)) return;
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey || preferences.get("enterSends") && !event.shiftKey)) {
+            event.preventDefault();
+            send();
+        } else if (event.key === "Escape" && (target.edit || target.reply)) {
+            event.preventDefault();
+            setTarget({});
+        } else if (event.key === "ArrowUp" && field.value === "" && !target.edit && !root) {
+            const message = thread.outgoing.findLast((one) => one.isRevisable && !one.thread) ?? lastEditable(thread.state, thread.me);
+            if (!message) return;
+            event.preventDefault();
+            setTarget({ edit: message });
+        }
+    });
+    const spaced = (before, words) => before === "" || /\s$/.test(before) ? words : ` ${words}`;
+    /** What was dictated in a chat that has been left meanwhile. */
+    const addToDraft = (words) => {
+        if (!thread.isSignedIn) return;
+        const { text: before, replyTo } = drafts.of(thread.id);
+        drafts.write(thread.id, before + spaced(before, words), replyTo);
+    };
+    const voice = root ? undefined : voiceComposer({
+        send: (sound) => {
+            const { reply } = target;
+            if (!target.edit) setTarget({});
+            thread.send({ ...sound, ...(reply && { replyTo: reply.number }) });
+            if (!isClosed) onsend();
+        },
+        write: (words) => {
+            if (isClosed) return addToDraft(words);
+            field.setRangeText(spaced(field.value.slice(0, field.selectionStart), words), field.selectionStart, field.selectionEnd, "end");
+            noteInput();
+            field.focus();
+        },
+        isSignedIn: () => thread.isSignedIn,
+        note: (isRecording) => thread.noteTyping(isRecording, "recording"),
+        show: (isRecording) => { node.dataset.recording = String(isRecording); },
+    });
+    const node = h("form", { class: "write", id: root ? "thread-composer" : "composer", data: { recording: "false" },
+        onsubmit: (event) => { event.preventDefault(); send(); } }, chips.node, about, list.node, smile, field, voice?.buttons, help, !root && later, submit, voice?.row);
+    let isOpened = false;
+    return {
+        node,
+        /** Shows what was being written, once people and messages are there. */
+        open() {
+            if (isOpened || root) return;
+            isOpened = true;
+            if (!isEmpty(drafts.of(thread.id)) && field.value === "") showDraft();
+        },
+        focus: () => field.focus(),
+        reply: (message) => setTarget({ ...(!target.edit && target), reply: message }),
+        edit: (message) => setTarget({ edit: message }),
+        suggest: (message) => chips.suggest(message),
+        /** Whether the user is in the middle of a text. */
+        get isTyping() { return document.activeElement === field && field.value !== ""; },
+        close() {
+            isClosed = true;
+            unsubscribe();
+            voice?.close();
+            if (!target.edit) thread.noteTyping(false);
+            if (!root) drafts.save(thread.id);
+        },
+    };
+}
