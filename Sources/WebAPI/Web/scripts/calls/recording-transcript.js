@@ -1,7 +1,6 @@
 // The transcript of a recording: speaker, time and text, and under each what it says in the language that the user reads. A
 // click on a line plays from there.
 
-import { originText } from "../chat/messages/message-translation.js";
 import { authorized, serverInfo } from "../connection/api.js";
 import { credentials } from "../connection/credentials.js";
 import { server } from "../connection/features.js";
@@ -11,7 +10,7 @@ import { request, requestOnce } from "../connection/requests.js";
 import { announce, busy, button, h, toast } from "../elements/dom.js";
 import { redraw } from "../elements/keyed.js";
 import { clockText } from "../language/format.js";
-import { languageName } from "../language/names.js";
+import { languageName, originText } from "../language/names.js";
 import { hasText, t } from "../language/texts.js";
 import { isReadable, readerOf } from "../state/reading.js";
 

@@ -13,3 +13,10 @@ export function languageName(code, tag = locale().locale) {
 
 /** A program of the operator's has no name of its own. */
 export const engineName = (name) => name === "webhook" ? t("languages.operatorsService") : ENGINES[name] ?? name;
+
+/** From which language, by what: `Translated from Russian · Apertium`. */
+export function originText({ language }, { engine, kind }) {
+    const values = { engine: engineName(engine), ...(language && { language: languageName(language.code) }) };
+    if (kind === "rules") return language ? t("translation.byRulesFrom", values) : t("translation.byRules", values);
+    return language ? t("translation.byModelFrom", values) : t("translation.byModel", values);
+}

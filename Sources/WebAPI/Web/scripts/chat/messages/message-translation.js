@@ -3,7 +3,7 @@
 import { attempt } from "../../elements/attempt.js";
 import { button, h, icon, toast } from "../../elements/dom.js";
 import { messageText } from "../../elements/message-text.js";
-import { engineName, languageName } from "../../language/names.js";
+import { languageName, originText } from "../../language/names.js";
 import { hasText, t } from "../../language/texts.js";
 import { plainText } from "../../state/pieces.js";
 import { messageOf } from "../../state/thread-rows.js";
@@ -30,13 +30,6 @@ const parts = {
         button({ label: t("message.retry"), class: "link", data: { action: "retry-translation" }, onclick: () => translate(thread, [message]) })),
     unavailable: (_, __, { row }) => h("p", { class: "translation-line", role: "status" }, icon("globe"), h("span", {}, reasonText(row))),
 };
-
-/** From which language, by what: `Translated from Russian · Apertium`. */
-export function originText({ language }, { engine, kind }) {
-    const values = { engine: engineName(engine), ...(language && { language: languageName(language.code) }) };
-    if (kind === "rules") return language ? t("translation.byRulesFrom", values) : t("translation.byRules", values);
-    return language ? t("translation.byModelFrom", values) : t("translation.byModel", values);
-}
 
 function reasonText({ reason, language }) {
     const name = hasText(`translationReasons.${reason}`) ? reason : "provider_failed";
