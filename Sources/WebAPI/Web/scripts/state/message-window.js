@@ -20,40 +20,40 @@ export function windowAround(numbers, number) {
 }
 
 /** More at the top; what is too far below leaves. */
-export function earlierWindow(window, numbers, step = STEP) {
-    const start = Math.max(0, indexFrom(numbers, window.first) - step);
-    const end = endOf(window, numbers);
+export function earlierWindow(view, numbers, step = STEP) {
+    const start = Math.max(0, indexFrom(numbers, view.first) - step);
+    const end = endOf(view, numbers);
     const kept = Math.min(end, start + LIMIT);
-    return { first: numbers[start], last: kept < numbers.length ? numbers[kept - 1] : window.last };
+    return { first: numbers[start], last: kept < numbers.length ? numbers[kept - 1] : view.last };
 }
 
 /** More at the bottom; what is too far above leaves. */
-export function laterWindow(window, numbers, step = STEP) {
-    const end = Math.min(numbers.length, endOf(window, numbers) + step);
-    const start = Math.max(indexFrom(numbers, window.first), end - LIMIT);
+export function laterWindow(view, numbers, step = STEP) {
+    const end = Math.min(numbers.length, endOf(view, numbers) + step);
+    const start = Math.max(indexFrom(numbers, view.first), end - LIMIT);
     return { first: numbers[start], last: end < numbers.length ? numbers[end - 1] : undefined };
 }
 
 /** A window that follows the newest message has grown: at the end what is too far above leaves, else what is below. */
-export function trimmedWindow(window, numbers, isAtEnd) {
-    const start = indexFrom(numbers, window.first);
-    if (window.last !== undefined || numbers.length - start <= LIMIT) return window;
-    return isAtEnd ? { first: numbers[numbers.length - LIMIT + TRIMMED], last: undefined } : { first: window.first, last: numbers[start + LIMIT - 1] };
+export function trimmedWindow(view, numbers, isAtEnd) {
+    const start = indexFrom(numbers, view.first);
+    if (view.last !== undefined || numbers.length - start <= LIMIT) return view;
+    return isAtEnd ? { first: numbers[numbers.length - LIMIT + TRIMMED], last: undefined } : { first: view.first, last: numbers[start + LIMIT - 1] };
 }
 
 /** How many of those that are held lie before the window, in it, and after it. */
-export function partsOf(window, numbers) {
-    const [start, end] = [indexFrom(numbers, window.first), endOf(window, numbers)];
+export function partsOf(view, numbers) {
+    const [start, end] = [indexFrom(numbers, view.first), endOf(view, numbers)];
     return { before: start, inside: end - start, after: numbers.length - end };
 }
 
 /** The messages in the window. `numbers` are theirs. */
-export const inWindow = (window, messages, numbers) => messages.slice(indexFrom(numbers, window.first), endOf(window, numbers));
+export const inWindow = (view, messages, numbers) => messages.slice(indexFrom(numbers, view.first), endOf(view, numbers));
 
 /** Whether a number lies between those of the window. */
 export const isIn = ({ first, last }, number) => (first === undefined || number >= first) && (last === undefined || number <= last);
 
-const endOf = (window, numbers) => window.last === undefined ? numbers.length : indexFrom(numbers, window.last + 1);
+const endOf = (view, numbers) => view.last === undefined ? numbers.length : indexFrom(numbers, view.last + 1);
 
 /** The index of the first number that is not below. */
 function indexFrom(numbers, number) {
