@@ -127,9 +127,9 @@ import Wire
     }
 }
 
-@Suite struct RefusalCounterTests {
+@Suite struct RejectionCounterTests {
     @Test func anAttackIsAFewEntries() {
-        var counter = RefusalCounter(capacity: 16)
+        var counter = RejectionCounter(capacity: 16)
         for number in 0..<10_000 {
             counter.add(
                 AuditEntry(
@@ -142,7 +142,7 @@ import Wire
     }
 
     @Test func equalRefusalsAreOneEntry() {
-        var counter = RefusalCounter()
+        var counter = RejectionCounter()
         let entry = AuditEntry(actor: .unknown, action: "hello", outcome: "misplaced_key", address: "192.0.2.1")
         for _ in 0..<3 { counter.add(entry) }
         var counted = entry
@@ -154,7 +154,7 @@ import Wire
     }
 
     @Test func theLastRequestIsKept() {
-        var counter = RefusalCounter()
+        var counter = RejectionCounter()
         let requests = [RequestID.make(), RequestID.make()]
         for request in requests {
             counter.add(AuditEntry(actor: .unknown, action: "hello", outcome: "misplaced_key", request: request))

@@ -8,7 +8,7 @@ final class MemoryCallStore: CallStore {
         var people: [UserID: Person] = [:]
         var blocks: Set<[UserID]> = []
         /// Who takes no calls of whom.
-        var refusals: Set<[UserID]> = []
+        var rejections: Set<[UserID]> = []
         var calls: [CallID: Call] = [:]
         var clientIDs: [String: (bodyHash: Int64, entity: CallID)] = [:]
         var streams: [StreamName: [StreamEntry]] = [:]
@@ -122,7 +122,7 @@ extension MemoryCallStore {
 
     func isDisabled(_ user: UserID) -> Bool { state.people[user]?.isDisabled ?? true }
 
-    func refusesCalls(of caller: UserID, _ user: UserID) -> Bool { state.refusals.contains([user, caller]) }
+    func refusesCalls(of caller: UserID, _ user: UserID) -> Bool { state.rejections.contains([user, caller]) }
 
     func call(_ id: CallID) -> Call? { state.calls[id] }
 

@@ -156,7 +156,7 @@ def test_threads_are_continued_stopped_and_erased(stage, model, pictures):
     ann.click(".run[data-status=failed] [data-action=retry-run]")
     ann.browser.wait("the answer", lambda: answers(ann) == ["Nobody knows.", "It is nine hundred euros."])
     # What was asked before is known.
-    assert model.saw("Who knows the way?") and len(ann.all(".run")) == 2
+    assert model.observed("Who knows the way?") and len(ann.all(".run")) == 2
     ann.click(".run:last-child [data-action=erase-run]")
     ann.click("#ask [data-choice=erase]")
     ann.browser.wait("it to be gone", lambda: answers(ann) == ["Nobody knows."])

@@ -188,7 +188,7 @@ def test_a_draft_is_rewritten_with_consent(scripted, here, provider, pictures):
     provider.script = lambda data: wrote({"text": data["draft"].replace("hey", "Good morning, please")})
     ann.click("#writing-help [data-action=allow-model]")
     ann.says("#rewritten", "Good morning, please come to https://example.org/map at nine")
-    assert len(provider.received) == before + 1 and not provider.saw("example.org/map at")
+    assert len(provider.received) == before + 1 and not provider.observed("example.org/map at")
     fits_both(ann, pictures, "writing-help")
     # It is there beside the draft, which stays as it is.
     assert ann.find(FIELD).get_attribute("value") == "hey come to https://example.org/map at nine"

@@ -140,7 +140,7 @@ import Wire
 @Suite struct PairProperties {
     private enum Act: CaseIterable { case request, accept, decline, remove, block, unblock, wait }
 
-    private struct World {
+    private struct Harness {
         var records: [UserID: FriendRecord] = [:]
         var blocked: Set<UserID> = []
         var now = PairTests.now
@@ -176,18 +176,18 @@ import Wire
     @Test func bothSidesFit() {
         var random = SeededRandom(seed: 7)
         for _ in 0..<2000 {
-            var world = World()
+            var harness = Harness()
             for _ in 0..<24 {
                 let me = Bool.random(using: &random) ? PairTests.anna : PairTests.ben
                 guard let act = Act.allCases.randomElement(using: &random) else { continue }
-                world.perform(act, by: me)
-                let (one, other) = (world.view(of: PairTests.anna)?.state, world.view(of: PairTests.ben)?.state)
+                harness.perform(act, by: me)
+                let (one, other) = (harness.view(of: PairTests.anna)?.state, harness.view(of: PairTests.ben)?.state)
                 #expect((one == .friend) == (other == .friend))
                 if one == .received { #expect(other == .requested) }
                 if other == .received { #expect(one == .requested) }
-                if !world.blocked.isEmpty { #expect(one != .friend && other != .friend) }
-                for blocker in world.blocked {
-                    #expect(world.view(of: blocker) == nil, "nothing of the blocked reaches the blocker")
+                if !harness.blocked.isEmpty { #expect(one != .friend && other != .friend) }
+                for blocker in harness.blocked {
+                    #expect(harness.view(of: blocker) == nil, "nothing of the blocked reaches the blocker")
                 }
             }
         }
@@ -197,15 +197,15 @@ import Wire
     @Test func aRequesterSeesNoDifference() {
         var random = SeededRandom(seed: 11)
         for _ in 0..<2000 {
-            var worlds = [World(), World()]
-            worlds[1].perform([.block, .unblock][Int.random(in: 0...1, using: &random)], by: PairTests.ben)
+            var harnesses = [Harness(), Harness()]
+            harnesses[1].perform([.block, .unblock][Int.random(in: 0...1, using: &random)], by: PairTests.ben)
             for _ in 0..<24 {
                 let act = [Act.request, .remove, .wait].randomElement(using: &random) ?? .wait
-                for index in worlds.indices { worlds[index].perform(act, by: PairTests.anna) }
+                for index in harnesses.indices { harnesses[index].perform(act, by: PairTests.anna) }
                 if let silent = [Act.decline, .block, .unblock].randomElement(using: &random) {
-                    worlds[1].perform(silent, by: PairTests.ben)
+                    harnesses[1].perform(silent, by: PairTests.ben)
                 }
-                #expect(worlds[0].view(of: PairTests.anna) == worlds[1].view(of: PairTests.anna))
+                #expect(harnesses[0].view(of: PairTests.anna) == harnesses[1].view(of: PairTests.anna))
             }
         }
     }

@@ -145,7 +145,7 @@ class Adversary:
 
 
 @dataclasses.dataclass
-class World:
+class Harness:
     """A server, whose users have secrets that others do not see."""
 
     server: Server
@@ -162,7 +162,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(make_server, tmp_path_factory) -> Iterator[World]:
+def harness(make_server, tmp_path_factory) -> Iterator[Harness]:
     recognised = tmp_path_factory.mktemp("recognised") / "text"
     command = ["/bin/sh", "-c", f"cat > /dev/null; cat {recognised}"]
     with modelling() as model:
@@ -185,10 +185,10 @@ def world(make_server, tmp_path_factory) -> Iterator[World]:
         sent(cem, foreign, "The SECRETCELLAR is what lies in the cellar under the tent")
         adversary.wanted = [foreign, "c2", "c99"]
         lengths = (number / 10 for number in itertools.count())
-        yield World(server, model, adversary, recognised, lengths, ben, cem, dan, iter(users))
+        yield Harness(server, model, adversary, recognised, lengths, ben, cem, dan, iter(users))
 
 
-def injected(world: World, source: str, words: str, mallory: User, here: str) -> list[int]:
+def injected(harness: Harness, source: str, words: str, mallory: User, here: str) -> list[int]:
     """Writes the words there. Returns the numbers of mallory's messages."""
     if source == "name":
         assert mallory.request("PATCH", "/v1/me", {"displayName": words}).status_code == 200
@@ -197,9 +197,9 @@ def injected(world: World, source: str, words: str, mallory: User, here: str) ->
         put = mallory.request("PUT", f"/v1/conversations/{here}/glossary", {"terms": terms})
         assert put.status_code == 200, put.text
     elif source == "transcript":
-        world.recognised.write_text(f"I have a tent, {words}")
+        harness.recognised.write_text(f"I have a tent, {words}")
         # The same sound would be the same words.
-        file = voice_messages.uploaded(mallory, encode(tone(0.3 + next(world.lengths))))["id"]
+        file = voice_messages.uploaded(mallory, encode(tone(0.3 + next(harness.lengths))))["id"]
         message = voice_messages.send_file(mallory, here, file).json()["message"]
         path = voice_messages.path_of(message)
         assert mallory.post(f"{path}/transcript").status_code in (200, 202)
@@ -239,30 +239,30 @@ def read_requests(model: ScriptedModel) -> list[tuple[str, str, list[Any]]]:
     return found
 
 
-def test_a_secret_reaches_the_model_for_who_may_know_it(world):
+def test_a_secret_reaches_the_model_for_who_may_know_it(harness):
     """It is given to the model for a member."""
-    world.model.received.clear()
-    answered(world.cem)
-    assert world.model.saw("SECRETCELLAR")
+    harness.model.received.clear()
+    answered(harness.cem)
+    assert harness.model.observed("SECRETCELLAR")
 
 
 @pytest.mark.parametrize("language", ORDERS)
 @pytest.mark.parametrize("source", REACHED)
-def test_an_obedient_model_leaks_nothing(world, source, language):
+def test_an_obedient_model_leaks_nothing(harness, source, language):
     words = injection(language)
-    ann, mallory = next(world.users), next(world.users)
-    for one in (ann, world.ben, world.dan):
+    ann, mallory = next(harness.users), next(harness.users)
+    for one in (ann, harness.ben, harness.dan):
         befriend(mallory, one)
     assert ann.request("PATCH", "/v1/me", {"translation": {"mode": "onRequest", "into": "es"}}).status_code == 200
-    here = group(mallory, [world.ben, world.dan], words if source == "group" else "Garden")
+    here = group(mallory, [harness.ben, harness.dan], words if source == "group" else "Garden")
     path = f"/v1/conversations/{here}"
-    sent(world.ben, here, "The SECRETBEFORE is what we know about the tent and the cellar")
+    sent(harness.ben, here, "The SECRETBEFORE is what we know about the tent and the cellar")
     assert mallory.post(f"{path}/members", {"members": [ann.id]}).status_code in (200, 201)
-    local = sent(world.dan, here, "The SECRETLOCAL of the tent and the cellar stays on this machine")
-    theirs = injected(world, source, words, mallory, here)
-    honest = sent(world.ben, here, f"{HONEST} <@{mallory.id}>")
-    world.model.received.clear()
-    world.adversary.followed.clear()
+    local = sent(harness.dan, here, "The SECRETLOCAL of the tent and the cellar stays on this machine")
+    theirs = injected(harness, source, words, mallory, here)
+    honest = sent(harness.ben, here, f"{HONEST} <@{mallory.id}>")
+    harness.model.received.clear()
+    harness.adversary.followed.clear()
 
     # Everything that is asked of it.
     translations = outcomes(ann, here, [*theirs, honest])
@@ -274,10 +274,10 @@ def test_an_obedient_model_leaks_nothing(world, source, language):
     streamed, run = answered(ann)
     # It was given the instruction for these purposes, and followed it.
     reached = REACHED[source]
-    assert world.adversary.followed == reached
+    assert harness.adversary.followed == reached
 
     # No secret was given to it, and nobody's words are in the instruction.
-    requests = read_requests(world.model)
+    requests = read_requests(harness.model)
     assert {purpose for purpose, _, _ in requests} == {"translations", "assistant", *WRITING}
     for purpose, instruction, data in requests:
         assert "SECRET" not in json.dumps(data), purpose

@@ -247,7 +247,7 @@ def test_threads(server, model):
     sent_turns = [one["content"] for one in model.requests[-1]["messages"]]
     assert json.loads(sent_turns[1])["question"] == "Who brings the tent?"
     # No address leaves the server, in an answer neither.
-    assert sent_turns[2] == "Ben does, at …." and not model.saw("ben@example.org")
+    assert sent_turns[2] == "Ben does, at …." and not model.observed("ben@example.org")
     other = answer(ann, "Something else?")
     assert len(model.requests[-1]["messages"]) == 2
     threads = ann.get("/v1/assistant/threads").json()["threads"]
@@ -430,7 +430,7 @@ def test_consent(make_server, model):
     model.received.clear()
     run = answer(ann)
     assert texts(run) == ["the tulip opinion of Cem."]
-    assert not model.saw("secret") and not model.saw("in private")
+    assert not model.observed("secret") and not model.observed("in private")
     refused(
         ann.post("/v1/assistant", {"clientID": str(uuid.uuid4()), "question": "x", "conversation": talk}),
         403, "consent_required", "conversation",
@@ -499,9 +499,9 @@ def test_an_answer_for_all(server, model):
     model.script = looking_up("tulip", everything)
     run = answer(ann, conversation=garden, **{"for": "conversation"})
     assert texts(run) == ["tulip that all see."]
-    assert not model.saw("before Cem") and not model.saw("private")
+    assert not model.observed("before Cem") and not model.observed("private")
     assert len(texts(answer(ann, conversation=garden))) == 2
-    assert not model.saw("private")
+    assert not model.observed("private")
     assert len(texts(answer(ann))) == 3
 
 
@@ -546,7 +546,7 @@ def test_an_adversary_leaks_nothing(server, model):
     model.script = script
     run = answer(ann, "Where is the key?")
     assert run["status"] == "done"
-    assert not model.saw("blue stone")
+    assert not model.observed("blue stone")
     errors = [one for one in asked_for[1:8]]
     assert all(set(one) == {"error"} for one in errors), errors
     assert asked_for[0] == {"messages": []}

@@ -36,7 +36,7 @@ DAY_OF_THE_PAST, DAY_OF_THE_FUTURE = "2020-01-01", "2120-01-01"
 
 
 @dataclasses.dataclass
-class World:
+class Harness:
     """A user with conversations, in which others have written too."""
 
     server: Server
@@ -55,7 +55,7 @@ def model() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture(scope="module")
-def world(make_server, model, tmp_path_factory) -> World:
+def harness(make_server, model, tmp_path_factory) -> Harness:
     folder = tmp_path_factory.mktemp("engines")
     server = make_server({
         "limits": LIMITS, "languages": {
@@ -84,7 +84,7 @@ def world(make_server, model, tmp_path_factory) -> World:
     path = f"/v1/conversations/{here['Ben Brook']}/messages/{positions[TENT][1]}/language"
     assert ben.request("PUT", path, {"language": "en"}).status_code == 200
     until_embedded(ann)
-    return World(server, model, ann, here, positions)
+    return Harness(server, model, ann, here, positions)
 
 
 def conversation(turn: Turn, name: str) -> str:
@@ -102,7 +102,7 @@ def person(turn: Turn, name: str) -> str:
 Calls = Callable[[Turn], list[Call]]
 
 
-def run(world: World, *steps: Calls, **scope: Any) -> tuple[dict[str, Any], list[Turn]]:
+def run(harness: Harness, *steps: Calls, **scope: Any) -> tuple[dict[str, Any], list[Turn]]:
     """A run in which the model asks for these tools in turn, and then answers with all messages that it has seen."""
     turns: list[Turn] = []
 
@@ -113,14 +113,14 @@ def run(world: World, *steps: Calls, **scope: Any) -> tuple[dict[str, Any], list
         handles = dict.fromkeys(one["id"] for one in turn.messages_seen)
         return ["I have seen this " + "".join(f"[{handle}]" for handle in handles) + "."]
 
-    world.model.script = script
+    harness.model.script = script
     body = {"clientID": str(uuid.uuid4()), "question": "What about it?"} | scope
-    asked = world.ann.post("/v1/assistant", body)
+    asked = harness.ann.post("/v1/assistant", body)
     assert asked.status_code == 202, asked.text
     path = f"/v1/assistant/runs/{asked.json()['run']['id']}"
 
     def ended() -> dict[str, Any] | None:
-        found = world.ann.get(path).json()["run"]
+        found = harness.ann.get(path).json()["run"]
         return found if found["status"] != "running" else None
 
     found = eventually(ended)
@@ -155,17 +155,17 @@ def items(result: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(item["kind"], [texts[handle] for handle in item["messages"]]) for item in result["items"]]
 
 
-def test_the_tools_are_these(world):
+def test_the_tools_are_these(harness):
     """Each has a test here of what it returns, and of what it refuses."""
-    _, [turn] = run(world)
+    _, [turn] = run(harness)
     assert turn.tools == list(REFUSED)
     assert {one["name"]: one["kind"] for one in turn.question["conversations"]} == {
         "Ben Brook": "direct", "Garden": "group", "Notes to oneself": "group"}  # fmt: skip
 
 
-def test_search(world):
+def test_search(harness):
     found, turns = run(
-        world, lambda turn: [Call("people")],
+        harness, lambda turn: [Call("people")],
         lambda turn: [
             Call("search", {"query": "camping"}), Call("search", {"query": "gate", "in": conversation(turn, "Garden")}),
             Call("search", {"query": "gate", "from": person(turn, "Ben Brook"), "in": None}),
@@ -178,7 +178,8 @@ def test_search(world):
     # Ten at most, the best first: the one that means the query, and the one that has its words.
     first = by_meaning["messages"][0]
     assert first["text"] == shown(TENT, first["id"]) and len(by_meaning["messages"]) == 10
-    at = world.ann.get("/v1/conversations/{}/messages/{}".format(*world.positions[TENT])).json()["message"]["sentAt"]
+    conversation_id, number = harness.positions[TENT]
+    at = harness.ann.get(f"/v1/conversations/{conversation_id}/messages/{number}").json()["message"]["sentAt"]
     assert first == {
         "id": "m1", "in": conversation(turns[0], "Ben Brook"), "conversation": "Ben Brook",
         "from": person(turns[-1], "Ben Brook"), "name": "Ben Brook", "at": at, "text": first["text"],
@@ -192,26 +193,26 @@ def test_search(world):
     texts = [TENT if text == shown(TENT, "m1") else text for text in seen.values()]
     [sentence] = found["sentences"]
     assert [(one["conversation"], one["number"]) for one in sentence["citations"]] == [
-        world.positions[text] for text in texts]  # fmt: skip
+        harness.positions[text] for text in texts]  # fmt: skip
     assert [one["name"] for one in found["tools"]] == ["people"] + ["search"] * 6
 
 
-def test_around(world):
+def test_around(harness):
     """Five before and five after, in the order in which they were written."""
     middle, first = NOTES[6], NOTES[0]
     found, turns = run(
-        world, search("number 7"), about("around", middle), about("around", NOTES[1]), about("around", first))
+        harness, search("number 7"), about("around", middle), about("around", NOTES[1]), about("around", first))
     _, of_middle, of_second, of_first = turns[-1].results
     assert written(of_middle) == NOTES[1:12]
     assert written(of_second) == NOTES[:7] and written(of_first) == NOTES[:6]
     assert {one["name"] for one in of_middle["messages"]} == {"the user"}
     assert {one["conversation"] for one in of_middle["messages"]} == {"Notes to oneself"}
     citations = {(one["conversation"], one["number"]) for one in found["sentences"][0]["citations"]}
-    assert {world.positions[text] for text in NOTES[:12]} <= citations
+    assert {harness.positions[text] for text in NOTES[:12]} <= citations
 
 
-def test_summarise(world):
-    _, turns = run(world, in_garden("summarise", unread=False))
+def test_summarise(harness):
+    _, turns = run(harness, in_garden("summarise", unread=False))
     [result] = turns[-1].results
     expected = [
         ("point", [ROSES]), ("decision", [DECISION]), ("action", [REQUEST]), ("action", [PROMISE]),
@@ -222,22 +223,22 @@ def test_summarise(world):
     names = {one["text"]: one["name"] for one in result["messages"]}
     assert (names[ROSES], names[DECISION], names[PROMISE]) == ("Ben Brook", "Cem Cole", "Ben Brook")
     # Of what is unread alone.
-    dora, eve = befriend(*world.server.users(2))
+    dora, eve = befriend(*harness.server.users(2))
     here = group(dora, [eve], name="Garden")
     read = sent(eve, here, DECISION)
     assert dora.post(f"/v1/conversations/{here}/marks", {"read": read}).status_code == 200
     sent(eve, here, URGENT)
     until_embedded(dora)
-    other = dataclasses.replace(world, ann=dora)
+    other = dataclasses.replace(harness, ann=dora)
     _, turns = run(other, in_garden("summarise", unread=True), in_garden("summarise"))
     unread, everything = turns[-1].results
     assert items(unread) == [("action", [URGENT])]
     assert items(everything) == [("decision", [DECISION]), ("action", [URGENT])]
 
 
-def test_actions_and_decisions(world):
+def test_actions_and_decisions(harness):
     _, turns = run(
-        world, in_garden("actions"), in_garden("decisions"),
+        harness, in_garden("actions"), in_garden("decisions"),
         lambda _: [Call("actions"), Call("decisions", {"in": None})],
     )  # fmt: skip
     actions, decisions, all_actions, all_decisions = turns[-1].results
@@ -252,8 +253,8 @@ def test_actions_and_decisions(world):
     assert items(all_decisions) == items(decisions)
 
 
-def test_priority(world):
-    found, turns = run(world, lambda _: [
+def test_priority(harness):
+    found, turns = run(harness, lambda _: [
         Call("priority"), Call("priority", {"limit": 2}), Call("priority", {"limit": -7}),
         Call("priority", {"limit": "x"}),
     ])  # fmt: skip
@@ -267,13 +268,13 @@ def test_priority(world):
     ]  # fmt: skip
     assert written(two) == [URGENT, REQUEST] and written(one) == [URGENT] and default == result
     assert [(each["conversation"], each["number"]) for each in found["sentences"][0]["citations"]] == [
-        world.positions[text] for text in (URGENT, REQUEST, QUESTION)]  # fmt: skip
+        harness.positions[text] for text in (URGENT, REQUEST, QUESTION)]  # fmt: skip
 
 
-def test_translate(world):
+def test_translate(harness):
     """As the program writes it, without the address, which the answer has by the marker of the message alone."""
     _, turns = run(
-        world, search("camping"), about("translate", "tent", language="es"), in_garden("decisions"),
+        harness, search("camping"), about("translate", "tent", language="es"), in_garden("decisions"),
         about("translate", DECISION, language="ES-mx"),
     )  # fmt: skip
     _, tent, _, decision = turns[-1].results
@@ -281,12 +282,12 @@ def test_translate(world):
         "message": turns[-1].handle("tent"), "language": "es", "text": "⟪I am going to bring the tent, write to …⟫"}
     assert decision["message"] == turns[-1].handle(DECISION) and decision["text"] == f"⟪{DECISION}⟫"
     assert decision["language"] == "es-MX"
-    assert not world.model.saw("ben@example.org")
+    assert not harness.model.observed("ben@example.org")
 
 
-def test_people(world):
+def test_people(harness):
     """Who shares a conversation with the user, and which."""
-    _, turns = run(world, lambda _: [
+    _, turns = run(harness, lambda _: [
         Call("people", {"name": None}), Call("people", {"name": "BROOK"}), Call("people", {"name": "Abel"}),
     ])  # fmt: skip
     everybody, ben, nobody = turns[-1].results
@@ -297,13 +298,13 @@ def test_people(world):
     assert len({one["id"] for one in everybody["people"]}) == 2
 
 
-def test_of_one_conversation(world):
+def test_of_one_conversation(harness):
     """All tools look at the one that was asked about, and its handle is the only one."""
     _, turns = run(
-        world, search("camping"), lambda _: [
+        harness, search("camping"), lambda _: [
             Call("summarise"), Call("actions"), Call("priority"), Call("people"),
             Call("search", {"query": "x", "in": "c2"}),
-        ], conversation=world.conversations["Garden"],
+        ], conversation=harness.conversations["Garden"],
     )  # fmt: skip
     assert [one["name"] for one in turns[0].question["conversations"]] == ["Garden"]
     found, summary, actions, priority, people, elsewhere = turns[-1].results
@@ -345,11 +346,11 @@ REFUSED: dict[str, list[tuple[dict[str, Any] | str, str]]] = {
 
 
 @pytest.mark.parametrize("tool", REFUSED)
-def test_what_is_refused(world, tool: str):
+def test_what_is_refused(harness, tool: str):
     """Every error is a result like others; the run goes on, and what is asked for rightly then is found."""
     rows = REFUSED[tool]
     found, turns = run(
-        world, search("camping"), lambda _: [Call(tool, arguments) for arguments, _ in rows],
+        harness, search("camping"), lambda _: [Call(tool, arguments) for arguments, _ in rows],
         lambda _: [Call("nonsense", {"in": "c1"}), Call("search", {"query": "camping"})],
     )  # fmt: skip
     first, *errors, unknown, again = turns[-1].results
@@ -360,9 +361,9 @@ def test_what_is_refused(world, tool: str):
     assert json.dumps(found["tools"]).count(f'"{tool}"') == len(rows) + 2 * (tool == "search")
 
 
-def test_people_of_a_group_that_one_has_left(world):
+def test_people_of_a_group_that_one_has_left(harness):
     """Who came later is nobody's business who was gone by then: such a reader has no list of its members either."""
-    ann, left, friend, later = world.server.users(4)
+    ann, left, friend, later = harness.server.users(4)
     for user, name in ((ann, "Ann"), (friend, "Friend"), (later, "Later")):
         assert user.request("PATCH", "/v1/me", {"displayName": name}).status_code == 200
     for other in (left, friend, later):
@@ -373,7 +374,7 @@ def test_people_of_a_group_that_one_has_left(world):
     added = ann.post(f"/v1/conversations/{here}/members", {"members": [later.id]})
     assert added.status_code == 200, added.text
     assert left.get(f"/v1/conversations/{here}/members").status_code == 403
-    reader = dataclasses.replace(world, ann=left)
+    reader = dataclasses.replace(harness, ann=left)
     _, turns = run(reader, lambda _: [Call("people"), Call("people", {"name": "later"})], conversation=here)
     people, named = turns[-1].results
     assert {one["name"] for one in people["people"]} <= {"Ann", "Friend"}

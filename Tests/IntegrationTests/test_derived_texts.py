@@ -251,7 +251,7 @@ def test_nothing_derived_is_left_of_what_users_erase(server, model, writer):
     number = sent(cem, deleted.id, text_of("late"))
     late = Original(deleted.id, number, cem, {})
     assert ben.post(f"/v1/conversations/{late.id}/translations", {"numbers": [number]}).status_code == 200
-    wait_until(lambda: model.saw("late garden"), "it is being translated")
+    wait_until(lambda: model.observed("late garden"), "it is being translated")
     assert rows(server, "SELECT purpose FROM jobs") == [("translation",)]
 
     erased_words = words_of("deleted", "spoken", "edited", "lowered", "removed")
@@ -473,8 +473,8 @@ def test_a_model_is_not_given_answers_that_rest_on_what_it_may_not_read(server, 
     model.script = script
     thread = answered(ben, "What about the ladder?", conversation=here)["thread"]
     answered(ben, "Say that again", thread=thread)
-    assert model.saw("respondidolowered")
+    assert model.observed("respondidolowered")
     assert cem.request("PATCH", "/v1/me", {"intelligence": "off"}).status_code == 200
     model.received.clear()
     answered(ben, "And again", thread=thread)
-    assert not model.saw("respondidolowered")
+    assert not model.observed("respondidolowered")

@@ -456,13 +456,13 @@ def test_a_link_finds_its_owner(server):
     second = ann.post("/v1/me/link").json()["token"]
     assert second != first and cleo.get(f"/v1/links/{second}").status_code == 200
     assert ann.request("PUT", f"/v1/blocks/{ben.id}").status_code == 204
-    refusals = [ben.get(f"/v1/links/{token}") for token in (first, second, "x", "x" * 43, "x" * 1000)]
+    rejections = [ben.get(f"/v1/links/{token}") for token in (first, second, "x", "x" * 43, "x" * 1000)]
     for _ in range(2):
         assert ann.request("DELETE", "/v1/me/link").status_code == 204
-    refusals += [cleo.get(f"/v1/links/{second}"), ann.get(f"/v1/links/{second}")]
-    for refusal in refusals:
-        refused(refusal, 404, "not_found", "token")
-    assert len({masked([read(refusal)], {}) for refusal in refusals}) == 1
+    rejections += [cleo.get(f"/v1/links/{second}"), ann.get(f"/v1/links/{second}")]
+    for rejection in rejections:
+        refused(rejection, 404, "not_found", "token")
+    assert len({masked([read(rejection)], {}) for rejection in rejections}) == 1
     assert HTTP.get(f"{server.url}/v1/links/{first}").status_code == 401
     content = b"".join(path.read_bytes() for path in server.data.glob("switchboard.sqlite*"))
     assert first.encode() not in content and second.encode() not in content, "only digests are stored"

@@ -355,7 +355,7 @@ def test_who_came_later_learns_nothing_of_before(server, provider):
     assert added.status_code in (200, 201), added.text
     number = sent(ann, here, IDIOM)
     explained(dan, here, number)
-    assert provider.received and not provider.saw("SECRETWORD")
+    assert provider.received and not provider.observed("SECRETWORD")
 
 
 def test_what_may_not_leave_the_server_does_not(make_server, provider):

@@ -138,8 +138,8 @@ def test_a_phone_that_is_gone_is_forgotten(server, apns, response):
 
 def test_what_fails_is_tried_again(server, apns):
     soon = {"retry-after": "1"}
-    refusals = (TOO_MANY, EXPIRED_PROVIDER, INVALID_PROVIDER, OTHER_TOPIC)
-    failed = [Response(one.status, one.body, soon) for one in refusals]
+    rejections = (TOO_MANY, EXPIRED_PROVIDER, INVALID_PROVIDER, OTHER_TOPIC)
+    failed = [Response(one.status, one.body, soon) for one in rejections]
     phones = []
     pages = [Response(status, b"<html></html>", soon) for status in (200, 302, 400, 401, 404, 407, 410)]
     for response in (*failed, *pages, INTERNAL, UNAVAILABLE, LOST, GO_AWAY):

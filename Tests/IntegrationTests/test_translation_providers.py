@@ -315,7 +315,7 @@ def test_what_may_not_leave_the_server_does_not(server, provider):
     provider.responds.clear()
     waiting = sent(ann, here, "While this one is being translated, others wait")
     ben.post(f"{path}/translations", {"numbers": [waiting]})
-    wait_until(lambda: provider.saw("others wait"), "the first one is there")
+    wait_until(lambda: provider.observed("others wait"), "the first one is there")
     assert cem.request("PATCH", f"{path}/members/me", {"intelligence": "translate"}).status_code == 200
     deleted = sent(ann, here, "The word is SECRETDELETED as you all know")
     lowered = sent(cem, here, "The word is SECRETLOWERED as you all know")
@@ -330,7 +330,7 @@ def test_what_may_not_leave_the_server_does_not(server, provider):
     assert outcomes(ben, here, [after])[after]["status"] == "done"
     kinds = ("LEVEL", "DELETED", "LOWERED", "ERASED", "LINK")
     for secret in (*(f"SECRET{kind}" for kind in kinds), "secret.mail", "1234567", cem.id):
-        assert not provider.saw(secret), secret
+        assert not provider.observed(secret), secret
 
 
 def test_an_operator_sees_and_erases(server, provider):

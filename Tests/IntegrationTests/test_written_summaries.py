@@ -161,7 +161,7 @@ def test_blocks_are_made_once_and_go_with_their_messages(server, provider):
     assert ann.request("PATCH", path, edit).status_code == 200
     assert [row[0] for row in rows(server)] == [1]
     summary(ann, here)
-    assert provider.saw("SECRETWORD") and [row[0] for row in rows(server)] == [0, 1]
+    assert provider.observed("SECRETWORD") and [row[0] for row in rows(server)] == [0, 1]
     assert ann.request("DELETE", f"{path}?for=all").status_code == 200
     assert [row[0] for row in rows(server)] == [1]
     # Who has hidden one gets nothing that rests on it, and nobody else gets what is made for them.
@@ -250,7 +250,7 @@ def test_who_came_later_learns_nothing_of_before(server, provider):
     assert users[0].post(f"/v1/conversations/{here}/members", {"members": [dan.id]}).status_code in (200, 201)
     talk(users, here, 3)
     summary(dan, here)
-    assert provider.received and not provider.saw("SECRETWORD")
+    assert provider.received and not provider.observed("SECRETWORD")
 
 
 def test_an_obedient_model_leaks_nothing(server, provider):
@@ -268,7 +268,7 @@ def test_an_obedient_model_leaks_nothing(server, provider):
         item("OWNED", ["m99"], kind="action", owner="p9"), item(f"https://{EVIL}", ["m1"]), item("OWNED", ["m1"])
     )
     found = summary(cem, here)
-    assert [one["text"] for one in found["items"]] == ["OWNED"] and not provider.saw("SECRETWORD")
+    assert [one["text"] for one in found["items"]] == ["OWNED"] and not provider.observed("SECRETWORD")
     assert found["items"][0]["messages"] == [1] or found["items"][0]["messages"][0] >= 1
 
 

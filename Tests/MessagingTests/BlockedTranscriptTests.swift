@@ -6,7 +6,7 @@ import Wire
 
 @testable import Messaging
 
-/// Two worlds in which the same is done: in one of them somebody is blocked, who must not be able to tell which it is.
+/// Two harnesses in which the same is done: in one of them somebody is blocked, who must not be able to tell which it is.
 @Suite("What somebody sees who is blocked") struct BlockedTranscriptTests {
     private enum Step {
         case send(ClientID, String, replyTo: Int64?, thread: Int64?)
@@ -84,7 +84,7 @@ import Wire
     }
 
     /// Somebody who may be blocked, the other one, and a third who was invited to their group.
-    private struct World {
+    private struct Harness {
         let isBlocked: Bool
         var chat = Chat(people: 3, areFriends: false)
         let here: ConversationID
@@ -108,7 +108,7 @@ import Wire
             group = try chat.group([2], name: "Team")
         }
 
-        /// What it says, without the ids that differ between two worlds.
+        /// What it says, without the ids that differ between two harnesses.
         var transcript: [String] {
             let names = zip(
                 chat.people.map(\.text) + [here.text, group.text], ["ann", "ben", "cleo", "here", "group"])
@@ -250,12 +250,12 @@ import Wire
     }
 
     @Test("whatever they do, every response and every page is as if nobody had blocked them")
-    func worlds() throws {
+    func harnesses() throws {
         let seed = freshSeed()
         var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
             let steps = Self.steps(&random)
-            var (blocked, free) = (try World(isBlocked: true), try World(isBlocked: false))
+            var (blocked, free) = (try Harness(isBlocked: true), try Harness(isBlocked: false))
             for step in steps {
                 try blocked.run(step)
                 try free.run(step)

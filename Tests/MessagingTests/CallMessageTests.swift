@@ -179,7 +179,7 @@ struct CallMessageTests {
     }
 
     @Test("who refuses strangers, or has declined one, is not rung by them; friends and who was accepted ring")
-    func refusals() throws {
+    func rejections() throws {
         let chat = Chat(people: 3, areFriends: false)
         func refuses(_ caller: Int, _ user: Int) throws -> Bool {
             try chat.commands.refusesCalls(of: chat.people[caller], chat.people[user], in: chat.store)

@@ -57,15 +57,6 @@ struct ReadMarksTests {
         #expect(marks.shown == [.init(from: 50, to: 65), .init(from: 90, to: 95)])
     }
 
-    @Test("after a restore they end where the conversation does")
-    func restore() {
-        var marks = ReadMarks(read: 25, delivered: 30, shown: [.init(from: 0, to: 5), .init(from: 20, to: 25)])
-        marks.cut(to: 22)
-        #expect(marks == ReadMarks(read: 22, delivered: 22, shown: [.init(from: 0, to: 5), .init(from: 20, to: 22)]))
-        marks.cut(to: 4)
-        #expect(marks == ReadMarks(read: 4, delivered: 4, shown: [.init(from: 0, to: 4)]))
-    }
-
     @Test("nothing is shown that was not read with receipts on, whatever happens")
     func model() {
         let seed = freshSeed()

@@ -33,13 +33,13 @@ struct SearchModelTests {
     private func check<Store: SearchStore & IndexedMessageStore, SetUp: SearchSetUp>(
         _ store: Store, seed: UInt64, _: SetUp.Type
     ) throws where SetUp.Store == Store {
-        var world = SearchWorld<SetUp>(store, seed: seed)
-        try world.makePeople(4)
+        var harness = SearchHarness<SetUp>(store, seed: seed)
+        try harness.makePeople(4)
         for step in 0..<160 {
-            try world.step()
-            if step % 4 == 0 { try world.search() }
+            try harness.step()
+            if step % 4 == 0 { try harness.search() }
         }
-        try world.checkIndex()
+        try harness.checkIndex()
     }
 }
 
@@ -97,7 +97,7 @@ enum DatabaseSetUp: SearchSetUp {
 }
 
 /// Some people who do anything.
-struct SearchWorld<SetUp: SearchSetUp> {
+struct SearchHarness<SetUp: SearchSetUp> {
     typealias Store = SetUp.Store
 
     let store: Store

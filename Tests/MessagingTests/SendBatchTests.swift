@@ -17,7 +17,7 @@ struct SendBatchTests {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     /// A database in which people, friends, blocks and conversations of all kinds are, the same for the same seed.
-    private final class World: Sendable {
+    private final class Harness: Sendable {
         let store: Store
         let people: [UserID]
         let conversations: [ConversationID]
@@ -107,14 +107,14 @@ struct SendBatchTests {
 
     /// A random send: valid, repeated, refused, in any conversation, with anything that a send may have.
     private static func send(
-        _ world: World, _ sent: inout [(user: UserID, message: OutgoingMessage)], _ random: inout SeededRandom
+        _ harness: Harness, _ sent: inout [(user: UserID, message: OutgoingMessage)], _ random: inout SeededRandom
     ) throws -> WaitingSend {
         func oneOf<Value>(_ values: [Value], _ other: Value) -> Value { values.randomElement(using: &random) ?? other }
-        var user = oneOf(world.people, world.people[0])
-        let id = oneOf(world.conversations, world.conversations[0])
+        var user = oneOf(harness.people, harness.people[0])
+        let id = oneOf(harness.conversations, harness.conversations[0])
         var outgoing = OutgoingMessage(
             clientID: .make(at: now, using: &random),
-            text: try MessageText(oneOf(["a", "<@\(world.people[1])> b", "<@all> *c*", "https://x.y"], "d")),
+            text: try MessageText(oneOf(["a", "<@\(harness.people[1])> b", "<@all> *c*", "https://x.y"], "d")),
             digest: [UInt8.random(in: 0...3, using: &random)])
         let number = Int64.random(in: 1...12, using: &random)
         switch Int.random(in: 0..<24, using: &random) {
@@ -122,8 +122,8 @@ struct SendBatchTests {
         case 3: outgoing.thread = number
         case 4: outgoing.draft = number
         case 5: outgoing.readUpTo = number
-        case 6: outgoing.forward = MessageReference(oneOf(world.conversations, id), number)
-        case 7: (outgoing.forward, outgoing.text) = (MessageReference(oneOf(world.conversations, id), number), nil)
+        case 6: outgoing.forward = MessageReference(oneOf(harness.conversations, id), number)
+        case 7: (outgoing.forward, outgoing.text) = (MessageReference(oneOf(harness.conversations, id), number), nil)
         case 8..<11: if let known = sent.randomElement(using: &random) { (user, outgoing) = known }
         case 11:
             if let known = sent.randomElement(using: &random) { outgoing.clientID = known.message.clientID }
@@ -152,7 +152,7 @@ struct SendBatchTests {
     @Test("outcomes, rows and what is published are the same", arguments: 0..<12)
     func equivalence(_: Int) async throws {
         let seed = freshSeed()
-        let (alone, together) = (try await World(seed: seed), try await World(seed: seed))
+        let (alone, together) = (try await Harness(seed: seed), try await Harness(seed: seed))
         var random = SeededRandom(seed: seed &+ 1)
         var sent: [(user: UserID, message: OutgoingMessage)] = []
         var sizes: [Int] = []
@@ -226,9 +226,9 @@ struct SendBatchTests {
 
     @Test("jobs between sends keep their places, and sends their order")
     func order() async throws {
-        let world = try await World(seed: 7)
-        let store = world.store
-        let (user, notes) = (world.people[0], world.conversations[6])
+        let harness = try await Harness(seed: 7)
+        let store = harness.store
+        let (user, notes) = (harness.people[0], harness.conversations[6])
         // While the writer is held, all of it waits.
         let state = Order()
         let held = Task { try await store.write { _ in while !state.isFree.withLock({ $0 }) {} } }
@@ -262,14 +262,14 @@ struct SendBatchTests {
             try $0.messages(in: notes, 1...100, visibleTo: user, isNewestFirst: false, limit: 100).map(\.text)
         }
         #expect(texts == (0..<40).filter { $0 % 10 != 9 }.map { "\($0)" })
-        #expect(world.published.count < 36, "one after the other there would be 36 updates")
+        #expect(harness.published.count < 36, "one after the other there would be 36 updates")
     }
 
     @Test("what fails while it is written is undone alone")
     func failing() async throws {
-        let world = try await World(seed: 9)
-        let store = world.store
-        let (user, notes) = (world.people[0], world.conversations[6])
+        let harness = try await Harness(seed: 9)
+        let store = harness.store
+        let (user, notes) = (harness.people[0], harness.conversations[6])
         // As a damaged row would: the third message cannot be stored.
         _ = try await store.write {
             try $0.sql.execute(

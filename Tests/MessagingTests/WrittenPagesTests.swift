@@ -14,7 +14,7 @@ struct WrittenPagesTests {
     private static let commands = ConversationCommands()
 
     /// Groups of three with messages, so that no tree is one page.
-    private final class World: Sendable {
+    private final class Harness: Sendable {
         let store: Store
         let path: String
         let people: [UserID]
@@ -101,19 +101,19 @@ struct WrittenPagesTests {
 
     @Test("a send, a mark, a reaction and an edit write few pages")
     func counts() async throws {
-        let world = try await World()
-        let (ann, ben) = (world.people[0], world.people[1])
+        let harness = try await Harness()
+        let (ann, ben) = (harness.people[0], harness.people[1])
         let commands = Self.commands
-        let sends = try await world.pages { store, group, _ in
+        let sends = try await harness.pages { store, group, _ in
             _ = try commands.send(Self.message(), to: group, by: ann, in: store)
         }
-        let marks = try await world.pages { store, group, last in
+        let marks = try await harness.pages { store, group, last in
             _ = try commands.mark(read: last - 1, delivered: last, in: group, by: ben, store: store)
         }
-        let reactions = try await world.pages { store, group, last in
+        let reactions = try await harness.pages { store, group, last in
             _ = try commands.react(with: ReactionEmoji("🎉"), to: last, in: group, by: ben, store: store)
         }
-        let edits = try await world.pages { store, group, last in
+        let edits = try await harness.pages { store, group, last in
             _ = try commands.edit(
                 last, in: group, text: MessageText("another text of other words"), basedOn: nil, by: ann, store: store)
         }
@@ -129,8 +129,8 @@ struct WrittenPagesTests {
 
     @Test("sends that are stored together share pages")
     func together() async throws {
-        let world = try await World()
-        let (store, ann, group) = (world.store, world.people[0], world.groups[0])
+        let harness = try await Harness()
+        let (store, ann, group) = (harness.store, harness.people[0], harness.groups[0])
         try await store.database.checkpointAfterReads()
         let sends = try (0..<64).map { _ in
             let message = try Self.message()
@@ -138,7 +138,7 @@ struct WrittenPagesTests {
         }
         let outcome = try await store.database.submit { try store.runSends(sends, $0) }
         #expect(outcome.results.count == 64 && outcome.committed.count == 1)
-        let pages = try world.frames().count
+        let pages = try harness.frames().count
         print("64 sends together: \(pages) pages")
         #expect(pages < 64)
     }

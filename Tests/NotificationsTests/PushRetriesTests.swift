@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, 800), (1.0, 1_200), (-7.0, 800), (9.0, 1_200)])
-    func failuresAreSpread(random: Double, milliseconds: Int64) {
+    func failuresHaveJitter(random: Double, milliseconds: Int64) {
         #expect(delay(1, random: random) == milliseconds)
     }
 

@@ -148,7 +148,7 @@ struct SessionHelloTests {
     }
 
     @Test("an invalid token gets an error and ends the session; an invalid hello may be corrected")
-    func refusals() {
+    func rejections() {
         for (problem, expected) in [
             (Problem(.unauthenticated, "No."), Bye.unauthenticated), (Problem(.forbidden, "No."), .unauthenticated),
             (Problem(.internalError, "No."), .internalError),

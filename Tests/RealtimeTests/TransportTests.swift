@@ -86,7 +86,7 @@ struct TransportTests {
     }
 
     @Test("a rejected upgrade gets a problem")
-    func refusals() async throws {
+    func rejections() async throws {
         try await LoopbackServer.with { server in
             for (headers, status) in [
                 (LoopbackClient.upgradeHeaders + ["Origin: https://evil.example.com"], "403"),

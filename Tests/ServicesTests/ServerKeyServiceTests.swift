@@ -93,7 +93,7 @@ import Tokens
         #expect(throws: ServerKeyRefusal.revoked) { try again.authenticate(request) }
     }
 
-    @Test func refusalsAreCounted() async throws {
+    @Test func rejectionsAreCounted() async throws {
         let key = try await create()
         let wrongText = key.text.dropLast() + (key.text.hasSuffix("0") ? "1" : "0")
         for _ in 0..<10_000 where authenticate(String(wrongText)) != .malformed(.checksum) {

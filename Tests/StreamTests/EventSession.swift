@@ -14,7 +14,7 @@ final class EventSession {
     /// The last that was received about others' presence.
     private(set) var presences: [UserID: JSONValue] = [:]
     private var typing: [ReceivedTyping] = []
-    private let world: StreamWorld
+    private let harness: StreamHarness
     private var machine: SessionMachine
     private var reads: [(stream: StreamName, after: Position?, ticket: UInt32)] = []
     private var lastID: Int64 = 1
@@ -26,12 +26,12 @@ final class EventSession {
         var state: String
     }
 
-    init(_ user: UserID, in world: StreamWorld) {
+    init(_ user: UserID, in harness: StreamHarness) {
         self.user = user
-        self.world = world
+        self.harness = harness
         machine = SessionMachine(
-            session: .make(at: world.time.now), rules: SessionRules(limits: RealtimeLimits()), at: world.deadline)
-        let (now, wallClock) = (world.deadline, world.time.now)
+            session: .make(at: harness.time.now), rules: SessionRules(limits: RealtimeLimits()), at: harness.deadline)
+        let (now, wallClock) = (harness.deadline, harness.time.now)
         run { $0.receive(.hello(1, Hello(token: "token")), at: now, into: &$1) }
         let admission = Admission(
             principal: Principal(user: user), grant: EndpointGrant(endpoint: .make(at: wallClock)),
@@ -41,8 +41,8 @@ final class EventSession {
 
     /// Begins to listen to what it does not listen to yet, where that is allowed.
     func listen() async throws {
-        let streams = world.users.map { StreamName.presence($0) } + world.conversations.map { .typing($0) }
-        let now = world.deadline
+        let streams = harness.users.map { StreamName.presence($0) } + harness.conversations.map { .typing($0) }
+        let now = harness.deadline
         for stream in streams where machine.listens[stream] == nil {
             lastID += 1
             let id = lastID
@@ -52,7 +52,7 @@ final class EventSession {
     }
 
     /// Delivers what a command published, as the hub does.
-    func receive(_ publications: [StreamWorld.Publication]) async throws {
+    func receive(_ publications: [StreamHarness.Publication]) async throws {
         var changed: Set<UserID> = []
         for publication in publications {
             switch publication {
@@ -98,9 +98,9 @@ extension EventSession {
             var result: Result<StreamOpening, Problem>
             do {
                 result = .success(
-                    try await world.streams.open(read.stream, after: read.after, for: world.principal(user)))
+                    try await harness.streams.open(read.stream, after: read.after, for: harness.principal(user)))
             } catch let problem as Problem { result = .failure(problem) }
-            let (now, wallClock) = (world.deadline, world.time.now)
+            let (now, wallClock) = (harness.deadline, harness.time.now)
             run { $0.opened(read.stream, ticket: read.ticket, result, at: now, wallClock: wallClock, into: &$1) }
         }
     }
@@ -125,8 +125,8 @@ extension EventSession {
     /// How what it has of others' presence differs from what who begins to listen now is sent.
     func differences() async throws -> [String] {
         var found: [String] = []
-        for other in world.users {
-            let opening = try await world.streams.open(.presence(other), after: nil, for: world.principal(user))
+        for other in harness.users {
+            let opening = try await harness.streams.open(.presence(other), after: nil, for: harness.principal(user))
             guard case .presence(let presence, let view) = opening else { continue }
             let fresh = try JSONValue(presence.seen(view).json.utf8)
             if presences[other] != fresh {

@@ -53,14 +53,14 @@ struct ExpectedHints {
             }
             if let one = row, one.status == .done || one.status == .queued || !one.items.isEmpty {
                 let level = try ExpectedLevel.level(of: message, conversation, store)
-                if level == .off || one.engine == StreamWorld.hosted && level < .full {
+                if level == .off || one.engine == StreamHarness.hosted && level < .full {
                     row = MessageHints(
                         conversation: id, number: one.number, language: one.language, of: one.of, status: .unavailable,
                         reason: .consentRequired, level: one.level, touched: one.touched)
                 } else if try one.earlier.contains(where: { number in
                     guard let earlier = try store.message(number, in: id) else { return true }
                     let level = try ExpectedLevel.level(of: earlier, conversation, store)
-                    return level == .off || one.engine == StreamWorld.hosted && level < .full
+                    return level == .off || one.engine == StreamHarness.hosted && level < .full
                 }) {
                     // It may say what that says.
                     row = MessageHints(
@@ -119,12 +119,12 @@ extension ExpectedHints {
             // What the others say is compared where they are stored.
             let meanings = items.map { $0["meaning"]?.string ?? "" }
             return meanings.first
-                == StreamWorld.hint(on: message.text, in: language, by: row["engine"]?.string ?? "").meaning
+                == StreamHarness.hint(on: message.text, in: language, by: row["engine"]?.string ?? "").meaning
         }
         return row["items"]?.items.allSatisfy { item in
             guard let start = item["start"]?.integer, let length = item["length"]?.integer else { return false }
             let text = Array(message.text.utf16).dropFirst(Int(start)).prefix(Int(length))
-            return String(decoding: text, as: UTF16.self) == StreamWorld.abbreviation
+            return String(decoding: text, as: UTF16.self) == StreamHarness.abbreviation
         } ?? true
     }
 }

@@ -43,7 +43,7 @@ struct ExpectedTranslations {
             if let one = row, one.status == .queued, !jobs.contains(where: { $0.isFor(one) }) { lost.append(one) }
             if let one = row, one.status == .done || one.status == .queued {
                 let level = try ExpectedLevel.level(of: message, conversation, store)
-                if level == .off || one.engine == StreamWorld.hosted && level < .translate {
+                if level == .off || one.engine == StreamHarness.hosted && level < .translate {
                     row = MessageTranslation(
                         conversation: id, number: one.number, target: one.target, of: one.of, status: .unavailable,
                         reason: .consentRequired, level: one.level, touched: one.touched)
@@ -96,7 +96,7 @@ extension ExpectedTranslations {
     private func isRight(_ row: JSONValue, _ message: Shown) -> Bool {
         guard let language, let source = message.source, let engine = row["engine"]?.string else { return false }
         return row["text"]?.string
-            == StreamWorld.translation(of: message.text, from: source, into: language, by: engine)
+            == StreamHarness.translation(of: message.text, from: source, into: language, by: engine)
     }
 }
 

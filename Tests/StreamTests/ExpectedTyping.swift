@@ -22,11 +22,11 @@ struct ExpectedTyping {
 
     /// What each user has to receive.
     mutating func received(
-        after command: StreamCommand, in world: StreamWorld
+        after command: StreamCommand, in harness: StreamHarness
     ) async throws -> [UserID: [EventSession.ReceivedTyping]] {
-        guard command.kind == .typing, let id = world.conversation(at: command.location) else { return [:] }
-        let (user, state) = (world.users[command.user], command.typing)
-        let listeners = try await world.store.read { store -> [UserID]? in
+        guard command.kind == .typing, let id = harness.conversation(at: command.location) else { return [:] }
+        let (user, state) = (harness.users[command.user], command.typing)
+        let listeners = try await harness.store.read { store -> [UserID]? in
             let members = try store.members(of: id, after: nil, limit: 100).filter { $0.state == .member }
             guard let writer = members.first(where: { $0.user == user }), let conversation = try store.conversation(id)
             else { return nil }
@@ -41,7 +41,7 @@ struct ExpectedTyping {
             }
         }
         guard let listeners else { return [:] }
-        let (key, now) = (Key(user: user, conversation: id), world.time.now)
+        let (key, now) = (Key(user: user, conversation: id), harness.time.now)
         let known = last[key]
         func isWithin(_ time: Timestamp?) -> Bool { time.map { now.milliseconds(since: $0) < 1000 } ?? false }
         let second = isWithin(known?.times.first) ? known?.times ?? [] : []

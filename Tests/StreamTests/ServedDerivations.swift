@@ -49,7 +49,7 @@ struct ServedDerivations {
             for isHosted in [true, false] {
                 let work = try? commands.summaryWork(
                     of: id, SummaryScope(), by: user, isHosted: isHosted,
-                    engine: isHosted ? StreamWorld.hosted : StreamWorld.local, in: store)
+                    engine: isHosted ? StreamHarness.hosted : StreamHarness.local, in: store)
                 for part in work?.parts ?? [] where part.known != nil {
                     blocks += 1
                     found += try violations(of: part, in: id, isHosted: isHosted)

@@ -70,7 +70,7 @@ struct StoredDerivations {
 
     /// What a model says of the earlier messages that it was shown ends with each of them.
     private mutating func earlierViolations(of row: SQLRow, _ meanings: ArraySlice<String>) throws -> [String] {
-        let isHosted = try row.text(3) == StreamWorld.hosted
+        let isHosted = try row.text(3) == StreamHarness.hosted
         return try meanings.compactMap { meaning in
             let references = TextReference.list(meaning) ?? []
             let isRight = try !references.isEmpty && references.allSatisfy { try isStored($0, isHosted: isHosted) }
@@ -84,7 +84,7 @@ struct StoredDerivations {
     private mutating func text(of row: SQLRow, ifHosted hosted: IntelligenceLevel) throws -> String? {
         guard let known = try known(row.integer(1), in: row.id(0)) else { return nil }
         let level = try ExpectedLevel.level(of: known.message, known.conversation, store)
-        let needed: IntelligenceLevel = try row.text(3) == StreamWorld.hosted ? hosted : .local
+        let needed: IntelligenceLevel = try row.text(3) == StreamHarness.hosted ? hosted : .local
         return try level < needed ? nil : known.texts[row.integer(2)]
     }
 

@@ -8,9 +8,9 @@ import Wire
 
 @testable import Services
 
-/// The clients of all users of a world, and others of theirs that were away for some time.
+/// The clients of all users of a harness, and others of theirs that were away for some time.
 struct StreamClients {
-    private let world: StreamWorld
+    private let harness: StreamHarness
     private var present: [StreamListener]
     /// One of each user that was away: it has what there was then.
     private var away: [StreamListener]
@@ -18,39 +18,39 @@ struct StreamClients {
     private var typing = ExpectedTyping()
     private var movements = InboxMovements()
 
-    init(_ world: StreamWorld) {
-        self.world = world
-        present = world.users.map { StreamListener($0, in: world, demands: true) }
-        away = world.users.map { StreamListener($0, in: world) }
-        sessions = world.users.map { EventSession($0, in: world) }
+    init(_ harness: StreamHarness) {
+        self.harness = harness
+        present = harness.users.map { StreamListener($0, in: harness, demands: true) }
+        away = harness.users.map { StreamListener($0, in: harness) }
+        sessions = harness.users.map { EventSession($0, in: harness) }
     }
 
     /// Carries a command out, delivers what it publishes, and compares what everybody has with what is there.
     mutating func differences(after command: StreamCommand) async throws -> [String] {
         for index in present.indices { try await present[index].listen() }
         for session in sessions { try await session.listen() }
-        for publication in world.takePublications() { try await deliver(publication) }
-        let done = try await world.run(command)
+        for publication in harness.takePublications() { try await deliver(publication) }
+        let done = try await harness.run(command)
         let publications = done ?? []
         for publication in publications { try await deliver(publication) }
         // Who begins anew demands what they read automatically.
-        for publication in world.takePublications() { try await deliver(publication) }
+        for publication in harness.takePublications() { try await deliver(publication) }
         // Who is erased has no clients any more; what is sent to a new one is compared.
         if command.kind == .eraseUser {
-            present[command.user] = StreamListener(world.users[command.user], in: world, demands: true)
-            away[command.user] = StreamListener(world.users[command.user], in: world)
+            present[command.user] = StreamListener(harness.users[command.user], in: harness, demands: true)
+            away[command.user] = StreamListener(harness.users[command.user], in: harness)
             try await present[command.user].listen()
         }
         var found = try await eventDifferences(after: command, publications)
-        found += world.violations.update { exchange(&$0, with: []) }
-        found += try await world.store.read { [json = world.json] store in
+        found += harness.violations.update { exchange(&$0, with: []) }
+        found += try await harness.store.read { [json = harness.json] store in
             var stored = StoredDerivations(store, json)
             return try stored.violations()
         }
         if done == nil { return found }
         if command.kind == .goAway { away[command.user].copy(present[command.user]) }
         for (index, client) in present.enumerated() {
-            let fresh = try await Fresh(client.user, in: world)
+            let fresh = try await Fresh(client.user, in: harness)
             found += fresh.differences(from: client).map { "user \(index) \($0)" }
             guard command.kind == .resume, command.user == index else { continue }
             try await away[index].resume()
@@ -61,10 +61,10 @@ struct StreamClients {
     }
 
     private mutating func eventDifferences(
-        after command: StreamCommand, _ publications: [StreamWorld.Publication]
+        after command: StreamCommand, _ publications: [StreamHarness.Publication]
     ) async throws -> [String] {
         var found: [String] = []
-        let expected = try await typing.received(after: command, in: world)
+        let expected = try await typing.received(after: command, in: harness)
         for (index, session) in sessions.enumerated() {
             try await session.receive(publications)
             found += try await session.differences().map { "user \(index) \($0)" }
@@ -74,7 +74,7 @@ struct StreamClients {
         return found
     }
 
-    private mutating func deliver(_ publication: StreamWorld.Publication) async throws {
+    private mutating func deliver(_ publication: StreamHarness.Publication) async throws {
         switch publication {
         case .changes(let changes):
             for index in present.indices { try await present[index].receive(changes) }
@@ -96,11 +96,11 @@ struct StreamClients {
     /// Everything of one commit for one user is one notice.
     private mutating func deliverNotices(of updates: [ConversationUpdate]) async throws {
         guard let last = updates.last else { return }
-        let (world, position) = (world, Position(epoch: last.epoch, sequence: last.counter))
+        let (harness, position) = (harness, Position(epoch: last.epoch, sequence: last.counter))
         var moved: [UserID: Set<ConversationID>] = [:]
         for update in updates {
             let users = try await movements.users(of: update) { id in
-                try await world.store.read { try $0.inboxUsers(of: id) }
+                try await harness.store.read { try $0.inboxUsers(of: id) }
             }
             for user in users { moved[user, default: []].insert(update.conversation) }
         }
@@ -123,15 +123,15 @@ private struct Fresh {
     private var violations: [String] = []
     private let closedCalls: Set<CallID>
 
-    init(_ user: UserID, in world: StreamWorld) async throws {
-        var listener = StreamListener(user, in: world)
+    init(_ user: UserID, in harness: StreamHarness) async throws {
+        var listener = StreamListener(user, in: harness)
         try await listener.listen()
         self.listener = listener
-        let (inboxes, commands, coverage) = (world.inboxes, world.commands, world.coverage)
-        let (all, candidates, model) = (world.conversations, world.candidates.value, world.model)
+        let (inboxes, commands, coverage) = (harness.inboxes, harness.commands, harness.coverage)
+        let (all, candidates, model) = (harness.conversations, harness.candidates.value, harness.model)
         let conversations = Array(listener.conversations.keys)
         let rows = listener.inbox.rows
-        let (archived, texts, violations, translations, hints) = try await world.store.read { store in
+        let (archived, texts, violations, translations, hints) = try await harness.store.read { store in
             let archived = try inboxes.page(of: user, isArchive: true, after: nil, limit: 100, in: store).rows
             let pages = try conversations.map { id in
                 try commands.page(.newest, of: id, limit: .max, by: user, in: store)
@@ -170,7 +170,7 @@ private struct Fresh {
             )
         }
         self.violations = violations
-        closedCalls = world.closedCalls.value[user] ?? []
+        closedCalls = harness.closedCalls.value[user] ?? []
         (self.translations, self.hints) = (translations, hints)
         coverage.update { coverage in
             coverage["hints", default: 0] += hints.values.reduce(0) { $0 + $1.shownCount }
@@ -181,7 +181,7 @@ private struct Fresh {
         self.archive = archive
         for (id, texts) in zip(conversations, texts) {
             let former = listener.inbox.memberships[id.text]?["spans"]?.items.filter { $0["until"] != nil } ?? []
-            for message in try texts.map({ try world.json.value(of: $0) }) {
+            for message in try texts.map({ try harness.json.value(of: $0) }) {
                 let number = message["number"]?.integer ?? 0
                 let isFormer = former.contains { span in
                     span["from"]?.integer ?? 0 < number && number <= span["until"]?.integer ?? 0

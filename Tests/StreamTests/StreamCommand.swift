@@ -254,7 +254,7 @@ struct StreamCommand: Hashable {
             [StreamCommand(.add, of: user), StreamCommand(.accept, by: user)]
         }
 
-        /// Everybody allows everything, and so does the group: see `StreamWorld.changeLevel`.
+        /// Everybody allows everything, and so does the group: see `StreamHarness.changeLevel`.
         private static func consents(users: Int) -> [StreamCommand] {
             [StreamCommand(.level, value: 4, salt: 3)]
                 + (0..<users).map { StreamCommand(.level, by: $0, value: 4, salt: 2) }

@@ -20,7 +20,7 @@ struct StreamListener {
     private enum Part { case messages, marks, translations }
 
     let user: UserID
-    private let world: StreamWorld
+    private let harness: StreamHarness
     private let source: any StreamSource
     var conversations: [ConversationID: Conversation] = [:]
     private(set) var inbox = HeldInbox()
@@ -31,10 +31,10 @@ struct StreamListener {
     private(set) var userListen: StreamSubscription?
 
     /// - Parameter demands: whether what is listened to is demanded, as of a session.
-    init(_ user: UserID, in world: StreamWorld, demands: Bool = false) {
+    init(_ user: UserID, in harness: StreamHarness, demands: Bool = false) {
         self.user = user
-        self.world = world
-        source = demands ? world.streams : world.views
+        self.harness = harness
+        source = demands ? harness.streams : harness.views
     }
 
     /// Takes over what another client of the user has.
@@ -47,7 +47,7 @@ struct StreamListener {
     mutating func listen() async throws {
         if inboxPosition == nil { try await openInbox() }
         if userListen == nil { try await openUser() }
-        for id in world.conversations {
+        for id in harness.conversations {
             var one = conversations[id] ?? Conversation()
             if one.messages == nil { try await open(id, &one, after: nil) }
             if one.marks == nil { try await openMarks(id, &one, after: nil) }
@@ -74,7 +74,7 @@ struct StreamListener {
 extension StreamListener {
     private func opening(_ stream: StreamName, after: Position?) async throws -> StreamOpening? {
         do {
-            return try await source.open(stream, after: after, for: world.principal(user))
+            return try await source.open(stream, after: after, for: harness.principal(user))
         } catch let problem as Problem where problem.kind == .notFound || problem.kind == .forbidden {
             return nil
         }
@@ -181,7 +181,7 @@ extension StreamListener {
     mutating func receive(_ notice: InboxNotice) async throws {
         guard let position = inboxPosition, notice.position.sequence > position.sequence else { return }
         try applyInbox(
-            try await world.streams.moved(
+            try await harness.streams.moved(
                 notice.conversations, in: user, after: position.sequence, upTo: notice.position))
     }
 

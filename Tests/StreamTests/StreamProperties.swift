@@ -96,8 +96,8 @@ struct StreamProperties {
     private static func failure(
         of commands: [StreamCommand], _ coverage: Shared<[String: Int]> = Shared([:])
     ) async throws -> Failure? {
-        let world = try await StreamWorld(users: users)
-        var clients = StreamClients(world)
+        let harness = try await StreamHarness(users: users)
+        var clients = StreamClients(harness)
         var result: Failure?
         for (index, command) in commands.enumerated() {
             let differences = try await clients.differences(after: command)
@@ -107,11 +107,11 @@ struct StreamProperties {
             }
         }
         if result == nil {
-            let missing = try await world.missingVectors()
+            let missing = try await harness.missingVectors()
             if !missing.isEmpty { result = Failure(commands: commands, differences: missing) }
         }
-        await world.close()
-        coverage.update { $0.merge(world.coverage.value, uniquingKeysWith: +) }
+        await harness.close()
+        coverage.update { $0.merge(harness.coverage.value, uniquingKeysWith: +) }
         return result
     }
 }

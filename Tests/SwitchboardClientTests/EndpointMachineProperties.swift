@@ -102,8 +102,8 @@ private struct ScheduledRun {
         case .complete(let key, let result):
             answers[key, default: 0] += 1
             if case .failure(let error) = result { violations.append("request \(key) failed: \(error)") }
-        case .deliver(let stream, .snapshot(_, let position)): sawSnapshot(of: stream, at: position)
-        case .deliver(let stream, .changes(let changes)): for change in changes { saw(change, of: stream) }
+        case .deliver(let stream, .snapshot(_, let position)): hasSnapshot(of: stream, at: position)
+        case .deliver(let stream, .changes(let changes)): for change in changes { observe(change, of: stream) }
         case .deliver(let stream, .closed(let error)): violations.append("\(stream) closed: \(error)")
         case .stopped(let error): violations.append("stopped: \(error)")
         case .refreshToken, .greeted, .deliver(_, .presence), .deliver(_, .caption), .deliver(_, .captionTranslation),
@@ -113,7 +113,7 @@ private struct ScheduledRun {
     }
 
     /// A snapshot is the whole stream, so it may be ahead of what was seen, and as far after a reset; never behind.
-    private mutating func sawSnapshot(of stream: String, at position: StreamPosition) {
+    private mutating func hasSnapshot(of stream: String, at position: StreamPosition) {
         if let known = seen[stream], known.epoch == position.epoch, position.sequence < known.sequence {
             violations.append("\(stream) went back from \(known) to \(position)")
         }
@@ -121,7 +121,7 @@ private struct ScheduledRun {
         seen[stream] = position
     }
 
-    private mutating func saw(_ change: StreamChange, of stream: String) {
+    private mutating func observe(_ change: StreamChange, of stream: String) {
         guard let known = seen[stream] else { return violations.append("\(stream) changed before it was there") }
         guard change.sequence == known.sequence + 1 else {
             return violations.append("\(stream): \(change.sequence) after \(known.sequence)")

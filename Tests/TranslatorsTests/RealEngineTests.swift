@@ -64,7 +64,7 @@ struct RealModelTests {
                 case .failed(let failure): Issue.record("\(failure)")
                 }
             }
-            try await refusals { OpenAITranslator(url: address + "/v1", model: "smollm2", key: $0) }
+            try await rejections { OpenAITranslator(url: address + "/v1", model: "smollm2", key: $0) }
         }
     }
 
@@ -79,7 +79,7 @@ struct RealModelTests {
                 // Without a schema it writes prose, until it is cut.
                 #expect(!why.isEmpty)
             }
-            try await refusals { AnthropicTranslator(url: address, model: "smollm2", key: $0) }
+            try await rejections { AnthropicTranslator(url: address, model: "smollm2", key: $0) }
         }
     }
 
@@ -129,7 +129,7 @@ struct RealModelTests {
         }
     }
 
-    private func refusals(_ engine: (String) -> any TranslationEngine) async throws {
+    private func rejections(_ engine: (String) -> any TranslationEngine) async throws {
         let words = String(repeating: "word ", count: 4_000)
         let long = try await engine("sk-test").translate(try request([words]), deadline: .now + .seconds(300))
         #expect(long == [.failed(.textTooLong)])

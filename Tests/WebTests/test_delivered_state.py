@@ -30,7 +30,7 @@ import time
 
 import hypothesis
 import pytest
-from deliveries.commands import DIRECT, GROUP, Command, World
+from deliveries.commands import DIRECT, GROUP, Command, Harness
 from deliveries.machine import Machine
 from deliveries.plans import PLANS, Step, command, step
 from hypothesis import strategies as st
@@ -63,9 +63,9 @@ HISTORIES = st.sampled_from([2, 60, 60, 260] if IS_LONG else [2, 60, 60])
 class Pages:
     """The pages of the first user."""
 
-    def __init__(self, driver, world):
+    def __init__(self, driver, harness):
         self.driver = driver
-        self.world = world
+        self.harness = harness
         self.names = set()
 
     def call(self, *calls):
@@ -75,12 +75,12 @@ class Pages:
         return result.get("value")
 
     def opening(self, name, is_kept=True):
-        user = self.world.users[0]
+        user = self.harness.users[0]
         self.names.add(name)
         return ("open", name, {"user": user.id, "token": user.token, "isKept": is_kept})
 
     def for_each(self, name, kind):
-        return [("step", name, kind, {"conversation": one}) for one in self.world.conversations]
+        return [("step", name, kind, {"conversation": one}) for one in self.harness.conversations]
 
     def reopening(self, name, is_closed):
         closed = [*self.for_each(name, "close"), ("step", name, "pass", {"milliseconds": 400})]
@@ -92,26 +92,26 @@ class Pages:
         if step.kind in ("crash", "reopen"):
             calls += self.reopening(name, step.kind == "reopen")
         else:
-            values = {"conversation": self.world.conversations[step.where], "action": step.action, "back": step.back,
+            values = {"conversation": self.harness.conversations[step.where], "action": step.action, "back": step.back,
                 "order": step.order, "stream": step.stream, "milliseconds": 400}
             calls.append(("step", name, step.kind, values))
         self.call(*calls)
 
     def do(self, command: Command) -> None:
         """What it brings arrives. After a restart a page comes back when its timers run."""
-        world = self.world
-        self.call(("arrived", world.do(command)))
-        (milliseconds, world.passed), (due_at, world.due_at) = (1000 * world.passed, 0), (world.due_at, None)
+        harness = self.harness
+        self.call(("arrived", harness.do(command)))
+        (milliseconds, harness.passed), (due_at, harness.due_at) = (1000 * harness.passed, 0), (harness.due_at, None)
         if milliseconds or due_at:
             self.call(*(("step", name, "pass", {"milliseconds": milliseconds or 1_000}) for name in sorted(self.names)))
         if due_at:
-            time.sleep(max(0, due_at - world.machine.now))
+            time.sleep(max(0, due_at - harness.machine.now))
 
     def finish(self):
         """Everything arrives, and the page shows what a fresh one does; also after it was opened again."""
         names = sorted(self.names)
-        if self.world.machine.is_late:
-            self.world.machine.restart()
+        if self.harness.machine.is_late:
+            self.harness.machine.restart()
         self.call(self.opening("fresh", False), *self.for_each("fresh", "open"))
         for name in names:
             # What is late comes in the wrong order, and everything once more.
@@ -129,13 +129,13 @@ class Pages:
 
     def reads(self, name):
         """What a page reads to the end is read, as far as the server knows."""
-        for one in self.world.conversations:
+        for one in self.harness.conversations:
             newest = self.call(("step", name, "readAll", {"conversation": one}))
             end = time.monotonic() + TIMEOUT
             read = -1
             while read < newest and time.monotonic() < end:
                 self.call(("step", name, "pass", {"milliseconds": 400}))
-                read = self.world.users[0].get(f"/v1/conversations/{one}").json()["membership"]["read"] if newest else 0
+                read = self.harness.users[0].get(f"/v1/conversations/{one}").json()["membership"]["read"] if newest else 0
             assert read >= newest, f"{name} has read {newest}, and the server knows of {read}"
 
     def same(self, name, is_whole):
@@ -159,9 +159,9 @@ def machine(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def new_world(machine):
-    """Makes a world of new users."""
-    return functools.partial(World, machine)
+def new_harness(machine):
+    """Makes a harness of new users."""
+    return functools.partial(Harness, machine)
 
 
 @pytest.fixture
@@ -171,9 +171,9 @@ def driver(page, origin, machine):
     page.driver.get(f"{origin}/empty")
 
 
-def carry_out(driver, world, plan):
+def carry_out(driver, harness, plan):
     """Does what the plan says, and compares in the end."""
-    pages = Pages(driver, world)
+    pages = Pages(driver, harness)
     try:
         pages.carry_out(step("open"))
         for one in plan:
@@ -186,10 +186,10 @@ def carry_out(driver, world, plan):
         pages.call(("reset",))
 
 
-def failure(driver, world, plan):
+def failure(driver, harness, plan):
     """What differs in the end, or None."""
     try:
-        carry_out(driver, world, plan)
+        carry_out(driver, harness, plan)
     except AssertionError as error:
         return str(error)
     return None
@@ -243,31 +243,31 @@ def shrunk(plan, fails):
         "expired on the disk", "cleared with a pin", "receipts are off", "the newest hidden",
         "gone, then archived in a restored list"],
 )
-def test_a_plan_that_fails_with_a_fault(driver, new_world, plan):
-    carry_out(driver, new_world(1, 30), plan)
+def test_a_plan_that_fails_with_a_fault(driver, new_harness, plan):
+    carry_out(driver, new_harness(1, 30), plan)
 
 
-def test_others_see_what_has_arrived_after_a_restore(driver, new_world):
+def test_others_see_what_has_arrived_after_a_restore(driver, new_harness):
     """The numbers of messages that were lost are given again."""
-    world = new_world(1, 30)
-    pages = Pages(driver, world)
+    harness = new_harness(1, 30)
+    pages = Pages(driver, harness)
 
     def is_delivered(number):
         pages.call(("step", "page 0", "pass", {"milliseconds": 500}))
-        path = f"/v1/conversations/{world.conversations[GROUP]}/messages/{number}/receipts"
-        return world.users[0].id in [one["user"] for one in world.users[1].get(path).json()["receipts"]]
+        path = f"/v1/conversations/{harness.conversations[GROUP]}/messages/{number}/receipts"
+        return harness.users[0].id in [one["user"] for one in harness.users[1].get(path).json()["receipts"]]
 
     try:
         pages.carry_out(step("open"))
         for kind in ("backUp", "burst", "restoreBackup", "send"):
             pages.do(command(kind, 1))
             if kind in ("burst", "send"):
-                wait_until(functools.partial(is_delivered, world.last[GROUP]), f"{kind} delivered")
+                wait_until(functools.partial(is_delivered, harness.last[GROUP]), f"{kind} delivered")
     finally:
         pages.call(("reset",))
 
 
-def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
+def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_harness):
     first_seed = seed()
     end = time.monotonic() + SECONDS
     counted = 0
@@ -284,15 +284,15 @@ def test_what_is_shown_is_what_a_fresh_page_shows(driver, new_world):
         if time.monotonic() > end or found:
             return
         counted += 1
-        if first := failure(driver, new_world(owner, history, others), plan):
+        if first := failure(driver, new_harness(owner, history, others), plan):
             found.append(((owner, history, others), plan, first))
 
     found: list = []
     collect()
     print(f"{counted} plans, seed {first_seed}")
-    for world, plan, first in found:
+    for harness, plan, first in found:
         # An example of hypothesis takes seconds here, and it would try hundreds.
-        small = shrunk(plan, lambda left: failure(driver, new_world(*world), left))
+        small = shrunk(plan, lambda left: failure(driver, new_harness(*harness), left))
         text = "\n".join(f"    {one!r}," for one in small)
-        last = failure(driver, new_world(*world), small) or f"{first}\nwhich was not repeated"
-        pytest.fail(f"seed {first_seed}, owner, history and other groups {world}:\n{text}\n{last}", pytrace=False)
+        last = failure(driver, new_harness(*harness), small) or f"{first}\nwhich was not repeated"
+        pytest.fail(f"seed {first_seed}, owner, history and other groups {harness}:\n{text}\n{last}", pytrace=False)

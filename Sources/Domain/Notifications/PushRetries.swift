@@ -8,7 +8,7 @@ package enum PushRetries {
     private static let ringDelays: [Int64] = [250, 500, 1_000, 2_000, 4_000]
     /// The longest `Retry-After` that is honoured, in seconds.
     private static let maxRetryAfter: Int64 = 3_600
-    private static let spread = 0.2
+    private static let jitter = 0.2
 
     /// - Parameters:
     ///   - attempts: how many have failed, with this one.
@@ -22,10 +22,10 @@ package enum PushRetries {
     ) -> Timestamp? {
         let delays = isRing ? ringDelays : delays.map { $0 * 1_000 }
         let random = min(max(random, 0), 1)
-        let delay = Double(delays[min(max(0, attempts - 1), delays.count - 1)]) * (1 + spread * (2 * random - 1))
+        let delay = Double(delays[min(max(0, attempts - 1), delays.count - 1)]) * (1 + jitter * (2 * random - 1))
         let requested = Double(min(max(retryAfter?.components.seconds ?? 0, 0), maxRetryAfter) * 1_000)
         // Not before the time that was asked for.
-        let next = now.adding(milliseconds: Int64(max(delay, requested * (1 + spread * random))))
+        let next = now.adding(milliseconds: Int64(max(delay, requested * (1 + jitter * random))))
         return next < end ? next : nil
     }
 }

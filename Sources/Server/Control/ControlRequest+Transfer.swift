@@ -21,7 +21,7 @@ extension ControlResponse {
             })
     }
 
-    init(_ outcome: ImportSounds.Outcome) {
+    init(_ outcome: ImportAudioFiles.Outcome) {
         let line =
             switch outcome {
             case .known: "known"

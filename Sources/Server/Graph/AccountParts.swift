@@ -19,7 +19,7 @@ struct AccountParts: Sendable {
     let keys: ServerKeyService
     let webhooks: WebhookParts
     private let storage: StorageParts
-    private let sounds: ImportSounds
+    private let sounds: ImportAudioFiles
 
     /// Milliseconds of a monotonic clock.
     static let uptime: @Sendable () -> Int64 = { Int64(ProcessInfo.processInfo.systemUptime * 1000) }
@@ -31,7 +31,7 @@ struct AccountParts: Sendable {
         userDeleted: @escaping @Sendable (UserID) -> Void = { _ in }
     ) async throws {
         self.storage = storage
-        sounds = ImportSounds(store: storage.store, secrets: SystemSecrets())
+        sounds = ImportAudioFiles(store: storage.store, secrets: SystemSecrets())
         let (key, warning) = try SigningKey.load(from: directory.file("signing-key.pem"))
         if let warning { Logger(label: "accounts").warning("\(warning)") }
         tokens = AccessTokens(key: key)

@@ -17,7 +17,7 @@ package enum ExportRun {
         let scope: ExportScope = try decoded(
             lines(await send(.exportBegin(conversation: conversation, user: user))).first ?? "")
         let unfinished = path + ".part"
-        let folder = SoundFolder.path(of: path)
+        let folder = AudioFolder.path(of: path)
         let unfinishedFolder = folder + ".part"
         guard !manager.fileExists(atPath: folder) else { throw ImportError("\(folder) exists already.") }
         try? manager.removeItem(atPath: unfinishedFolder)
@@ -32,8 +32,8 @@ package enum ExportRun {
                 cursor = next.isEmpty ? nil : try decoded(next)
                 for line in response.dropFirst() {
                     try file.write(contentsOf: Data((line + "\n").utf8))
-                    guard let sound = SoundFolder.sound(in: Array(line.utf8)) else { continue }
-                    try await SoundFolder.write(sound.name, to: unfinishedFolder, send)
+                    guard let sound = AudioFolder.sound(in: Array(line.utf8)) else { continue }
+                    try await AudioFolder.write(sound.name, to: unfinishedFolder, send)
                 }
                 count += response.count - 1
             } while cursor != nil

@@ -116,10 +116,10 @@ package final class ImportRun {
         of line: [UInt8], in entry: ImportIndex.Entry, _ source: String,
         _ send: (ControlRequest) async throws -> ControlResponse
     ) async throws -> FileID? {
-        guard let sound = SoundFolder.sound(in: line) else { return nil }
+        guard let sound = AudioFolder.sound(in: line) else { return nil }
         let path = files[entry.file].path
-        switch try await SoundFolder.send(
-            sound.name, of: sound.message, sound.source ?? source, from: SoundFolder.path(of: path), send)
+        switch try await AudioFolder.send(
+            sound.name, of: sound.message, sound.source ?? source, from: AudioFolder.path(of: path), send)
         {
         case .made(let file): return FileID(file)
         case .known, .missing: return nil

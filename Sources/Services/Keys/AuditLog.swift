@@ -4,7 +4,7 @@ package import Model
 import ServiceLifecycle
 import Synchronization
 
-/// Writes the audit log: every write of a server key and of the command line, and refusals.
+/// Writes the audit log: every write of a server key and of the command line, and rejections.
 ///
 /// A write is a row in its own transaction, made by its command, and a log line once that is durable. Refusals are
 /// counted and written each minute, as a row and a line for each kind, so that an attack neither fills the database nor
@@ -16,7 +16,7 @@ package final class AuditLog: Service {
 
     private let database: any AccountDatabase
     private let logger: Logger
-    private let refusals = Mutex(RefusalCounter())
+    private let rejections = Mutex(RejectionCounter())
     private let used = Mutex<[ServerKeyID: Timestamp]>([:])
 
     package init(database: any AccountDatabase, logger: Logger) {
@@ -60,15 +60,15 @@ package final class AuditLog: Service {
     /// Counts a refusal.
     package func refused(_ action: String, by actor: AuditActor, because reason: String, from address: String?) {
         let entry = AuditEntry(actor: actor, action: action, outcome: reason, address: address)
-        refusals.withLock { $0.add(entry) }
+        rejections.withLock { $0.add(entry) }
     }
 
-    /// Notes the use of a key, which is written with the refusals.
+    /// Notes the use of a key, which is written with the rejections.
     package func used(_ key: ServerKeyID, at now: Timestamp) { used.withLock { $0[key] = now } }
 
     /// Writes what was counted.
     package func flush() async throws {
-        let entries = refusals.withLock { $0.removeAll() }
+        let entries = rejections.withLock { $0.removeAll() }
         let used = used.withLock { used in
             defer { used = [:] }
             return used
@@ -81,8 +81,8 @@ package final class AuditLog: Service {
             }
         } catch {
             // The next flush writes them.
-            refusals.withLock { refusals in
-                for entry in entries { refusals.add(entry) }
+            rejections.withLock { rejections in
+                for entry in entries { rejections.add(entry) }
             }
             throw error
         }

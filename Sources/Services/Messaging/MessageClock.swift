@@ -14,7 +14,7 @@ package final class MessageClock: Service {
     /// Messages of one transaction: some milliseconds of the writer's time.
     private static let batch = 100
     /// The wall clock may be set forward: it is looked at so often.
-    private static let longestSleep = Duration.seconds(60)
+    private static let maxSleep = Duration.seconds(60)
     private static let retryDelay = Duration.seconds(10)
     /// From an erasure to the checkpoint after which no byte of it is left: once for many.
     private static let checkpointDelay = Duration.seconds(30)
@@ -96,11 +96,11 @@ package final class MessageClock: Service {
             let (times, now) = try await store.read { store in
                 ([try store.nextExpiry(), try store.nextScheduled()].compactMap(\.self), store.now)
             }
-            guard let due = times.min() else { return (removed, Self.longestSleep) }
+            guard let due = times.min() else { return (removed, Self.maxSleep) }
             next.withLock { next in next = next.map { min($0, due) } ?? due }
             // What is still due cannot be removed.
             guard due > now else { return (removed, Self.retryDelay) }
-            return (removed, min(.milliseconds(due.milliseconds(since: now)), Self.longestSleep))
+            return (removed, min(.milliseconds(due.milliseconds(since: now)), Self.maxSleep))
         } catch {
             // A full disk is logged once, and not every few seconds.
             if !Task.isCancelled, (error as? SQLError)?.kind != .diskFull {

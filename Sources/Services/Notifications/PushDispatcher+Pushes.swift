@@ -118,7 +118,7 @@ extension PushDispatcher {
     private func confirmation(of record: PushRecord, _ endpoints: [EndpointID], at now: Timestamp) -> Timestamp? {
         guard endpoints.contains(where: presence.isConnected) else { return nil }
         let wanted = record.changedAt.adding(milliseconds: limits.confirmation.milliseconds)
-        let latest = record.createdAt.adding(milliseconds: limits.longestConfirmation.milliseconds)
+        let latest = record.createdAt.adding(milliseconds: limits.maxConfirmation.milliseconds)
         let until = min(wanted, latest)
         return now < until && !isThere(record, endpoints, at: now) ? until : nil
     }

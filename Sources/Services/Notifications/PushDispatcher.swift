@@ -36,7 +36,7 @@ package final class PushDispatcher: Service {
         /// How long a device that seems to be there has to say something; and how long it is waited for at most, where one
         /// message follows the other.
         package var confirmation = Duration.seconds(3)
-        package var longestConfirmation = Duration.seconds(10)
+        package var maxConfirmation = Duration.seconds(10)
         /// From one push of a conversation to a device to the next.
         package var interval = Duration.seconds(2)
         /// Devices of a large group that are told in a second.

@@ -9,7 +9,7 @@ package struct ImportItem: Codable, Hashable, Sendable {
     package var source: String
     /// A line, without its end.
     package var line: String?
-    /// Of a voice message: its sound, which ``ImportSounds`` has made.
+    /// Of a voice message: its sound, which ``ImportAudioFiles`` has made.
     package var sound: FileID?
     /// The conversation's id in the source.
     package var finish: String?
@@ -31,11 +31,11 @@ package struct Importer: Sendable {
     private let store: Store
     private let accounts: AccountCommands
     private let commands: ImportCommands
-    private let sounds: ImportSounds
+    private let sounds: ImportAudioFiles
     private let files: MediaFiles
 
     package init(
-        store: Store, accounts: AccountCommands, secrets: any SecretSource, sounds: ImportSounds, files: MediaFiles
+        store: Store, accounts: AccountCommands, secrets: any SecretSource, sounds: ImportAudioFiles, files: MediaFiles
     ) {
         self.sounds = sounds
         self.files = files
@@ -71,7 +71,7 @@ package struct Importer: Sendable {
         }
     }
 
-    private static func step(of item: ImportItem, _ sound: ImportedSound?) throws -> ImportStep {
+    private static func step(of item: ImportItem, _ sound: ImportedAudio?) throws -> ImportStep {
         let source = try TransferFormat.source(item.source)
         if let line = item.line {
             let read = try TransferReader.read(Array(line.utf8))

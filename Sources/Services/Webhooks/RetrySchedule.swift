@@ -9,7 +9,7 @@ import Webhooks
 enum RetrySchedule {
     /// Seconds before each further attempt; after the last one the delivery is given up.
     static let delays: [Int64] = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 50_400, 64_800, 79_200]
-    static let spread = 0.2
+    static let jitter = 0.2
     /// The longest `Retry-After` that is honoured, in seconds.
     static let maxRetryAfter: Int64 = 86_400
 
@@ -21,7 +21,7 @@ enum RetrySchedule {
     ///   - random: from 0 to 1.
     static func next(after attempts: Int, retryAfter: Duration?, random: Double, at now: Timestamp) -> Timestamp? {
         guard attempts >= 1, attempts <= delays.count else { return nil }
-        let factor = 1 + spread * (2 * min(max(random, 0), 1) - 1)
+        let factor = 1 + jitter * (2 * min(max(random, 0), 1) - 1)
         let scheduled = Int64(Double(delays[attempts - 1] * 1_000) * factor)
         let requested = min(max(retryAfter?.components.seconds ?? 0, 0), maxRetryAfter) * 1_000
         return now.adding(milliseconds: max(scheduled, requested))

@@ -14,14 +14,14 @@ struct SearchBenchmark {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let store = Store(database: try SQLiteDatabase(path: directory + "/search.db"), publish: { _ in })
         try await store.prepare()
-        let world = try await World.make(options, in: store)
-        try await index(world, in: store)
+        let corpus = try await Corpus.make(options, in: store)
+        try await index(corpus, in: store)
         print("\nload before: \(load())")
         print("milliseconds                      member of 5: p50     p95  CPU p95  of 1,000: p50     p95  CPU p95")
         var isMissed = false
         for (name, make) in queries {
             var line = name.padding(toLength: 36, withPad: " ", startingAt: 0)
-            for reader in [world.few, world.many] {
+            for reader in [corpus.few, corpus.many] {
                 let times = try await measure(options.rounds, reader, store, make)
                 if times.wall.percentile(95) > 50 { isMissed = true }
                 line +=
@@ -30,7 +30,7 @@ struct SearchBenchmark {
             }
             print(line)
         }
-        try await hostile(world, in: store, rounds: options.rounds)
+        try await hostile(corpus, in: store, rounds: options.rounds)
         if isMissed { print("bench/search: the goal of 50 ms at p95 is missed") }
         await store.database.close()
     }
@@ -59,7 +59,7 @@ struct SearchBenchmark {
     }
 
     private static func secondPage() throws -> SearchRequest {
-        let start = SearchPosition(World.start.adding(milliseconds: 900_000), .make(at: World.start), 1)
+        let start = SearchPosition(Corpus.start.adding(milliseconds: 900_000), .make(at: Corpus.start), 1)
         return try SearchRequest(query: SearchQuery("\"common\""), cursor: .date(before: start))
     }
 
@@ -92,11 +92,11 @@ struct SearchBenchmark {
         return getloadavg(&loads, 1) == 1 ? loads[0].formatted(width: 0) : "unknown"
     }
 
-    private static func index(_ world: World, in store: Store) async throws {
+    private static func index(_ corpus: Corpus, in store: Store) async throws {
         let indexer = MessageIndexer()
         var (postings, longest) = (0, 0.0)
         let total = try await milliseconds {
-            for id in world.conversations {
+            for id in corpus.conversations {
                 while let batch = try await store.read({ try indexer.batch(of: id, in: $0) }) {
                     longest = max(
                         longest,
@@ -106,15 +106,15 @@ struct SearchBenchmark {
                 }
             }
         }
-        let rate = Int(Double(world.messages) / total * 1_000)
+        let rate = Int(Double(corpus.messages) / total * 1_000)
         print(
-            "indexed \(world.messages) messages, \(postings) postings: \(rate) messages/s, longest batch \(longest.formatted(width: 0)) ms"
+            "indexed \(corpus.messages) messages, \(postings) postings: \(rate) messages/s, longest batch \(longest.formatted(width: 0)) ms"
         )
     }
 
     /// The p99 of others' searches and writes, without and with somebody who searches all the time: one search at a time, as
     /// the service allows, and each as expensive as it can be.
-    private static func hostile(_ world: World, in store: Store, rounds: Int) async throws {
+    private static func hostile(_ corpus: Corpus, in store: Store, rounds: Int) async throws {
         let worst = try SearchRequest(query: SearchQuery("\(Words.frequent(0)) \(Words.frequent(2)) common zz"))
         var results: [Bool: (searches: [Double], writes: [Double])] = [:]
         for isHostile in [false, true, false, true] {
@@ -124,7 +124,7 @@ struct SearchBenchmark {
                     times.append(
                         try await milliseconds {
                             _ = try await store.read {
-                                try ConversationCommands().search(worst, by: world.many, in: $0)
+                                try ConversationCommands().search(worst, by: corpus.many, in: $0)
                             }
                         })
                 }
@@ -135,7 +135,7 @@ struct SearchBenchmark {
                 let request = try SearchRequest(query: SearchQuery(Words.any(round)))
                 searches.append(
                     try await milliseconds {
-                        _ = try await store.read { try ConversationCommands().search(request, by: world.few, in: $0) }
+                        _ = try await store.read { try ConversationCommands().search(request, by: corpus.few, in: $0) }
                     })
                 writes.append(
                     try await milliseconds {

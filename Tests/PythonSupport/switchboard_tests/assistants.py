@@ -106,7 +106,7 @@ class ScriptedModel:
     def requests(self) -> list[dict[str, Any]]:
         return [json.loads(body) for body in self.received]
 
-    def saw(self, text: str) -> bool:
+    def observed(self, text: str) -> bool:
         return any(text in json.dumps(one, ensure_ascii=False) for one in self.requests)
 
 

@@ -54,7 +54,7 @@ class ScriptedProvider:
         """What followed the instruction in each request."""
         return [json.loads(one["messages"][1]["content"]) for one in self.requests]
 
-    def saw(self, text: str) -> bool:
+    def observed(self, text: str) -> bool:
         return any(text in json.dumps(one, ensure_ascii=False) for one in self.requests)
 
 

@@ -138,7 +138,7 @@ struct QueueRun {
         case 3 where mayRefuse(entry): queue.complete(entry.id, .refused(.test(.forbidden, 403)), at: now)
         case 4 where entry.isMessage:
             // The stream is faster than the answer.
-            if case .done(let message) = server.handle(entry), !queue.saw(message) {
+            if case .done(let message) = server.handle(entry), !queue.observe(message) {
                 violations.append("\(entry.clientID) was not waiting")
             }
             queue.complete(entry.id, .unanswered, at: now)

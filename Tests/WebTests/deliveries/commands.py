@@ -41,7 +41,7 @@ class Command:
         return f"Command({self.kind!r}, {self.user}, {self.other}, {where.upper()}, {self.back})"
 
 
-class World:
+class Harness:
     """Three users who know each other, with a group of all and the conversation of the first two."""
 
     def __init__(self, machine: Machine, owner: int, history: int, others: int = 0) -> None:

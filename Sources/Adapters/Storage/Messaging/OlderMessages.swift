@@ -1,6 +1,6 @@
 /// Makes messages of what two people had before conversations: ordered by time among those that are there.
 ///
-/// What is numbered moves up by those before it; the log's epoch changes, so that clients read anew. Some pairs are done at a
+/// What is numbered renumberings up by those before it; the log's epoch changes, so that clients read anew. Some pairs are done at a
 /// time, in transactions of their own: what the database sorts, and the pages that a transaction may have to undo, are in
 /// memory.
 struct OlderMessages: Sendable {
@@ -19,7 +19,7 @@ struct OlderMessages: Sendable {
     let author: String
     let other: String
     /// Also moved, and what is done before the messages are written.
-    var moves: @Sendable (OlderMessages) -> [String] = { _ in [] }
+    var renumberings: @Sendable (OlderMessages) -> [String] = { _ in [] }
     var readMarks: [String] = []
     /// Writes the messages, and what refers to them.
     let messages: [String]
@@ -79,7 +79,7 @@ struct OlderMessages: Sendable {
             range)
         for statement in conversations + placing { try transaction.execute(statement) }
         if try transaction.first("SELECT 1 FROM \(moved) LIMIT 1") != nil {
-            for statement in allMoves { try transaction.execute(statement) }
+            for statement in allRenumberings { try transaction.execute(statement) }
         }
         for statement in read + readMarks + messages + sums + results { try transaction.execute(statement) }
         for table in parts { try transaction.execute("DELETE FROM \(table)") }
@@ -167,7 +167,7 @@ struct OlderMessages: Sendable {
         """
     }
 
-    /// A column of a key moves by way of negative numbers, so that no two rows meet.
+    /// A column of a key renumberings by way of negative numbers, so that no two rows meet.
     func move(
         _ column: String, isKey: Bool = false, of table: String, keyedByUser: Bool = false
     ) -> [String] {
@@ -187,7 +187,7 @@ struct OlderMessages: Sendable {
         ]
     }
 
-    private var allMoves: [String] {
+    private var allRenumberings: [String] {
         ["messages", "edits", "reactions", "mentions"].flatMap { move("number", isKey: true, of: $0) }
             + move("number", isKey: true, of: "own", keyedByUser: true)
             + move("to_number", isKey: true, of: "mark_rises") + move("from_number", of: "mark_rises")
@@ -225,7 +225,7 @@ struct OlderMessages: Sendable {
                 // An index that an older tokenizer has made is made anew.
                 "UPDATE search_indexes SET terms_version = 0 WHERE conversation_id IN (SELECT conversation_id FROM \(moved))",
             ]
-            + moves(self)
+            + renumberings(self)
     }
 
     /// Those after the last message that was read are old too.

@@ -71,7 +71,7 @@ private enum OlderVoiceMessages {
     private static let moving = OlderMessages(
         all: "all_older_voice", part: "older_voice", pairs: "older_voice_pairs", numbers: "voice_numbers",
         moved: "moved_by_voice", columns: columns, id: "voice_id", author: "sender", other: "recipient",
-        moves: { $0.move("number", of: "calls") }, readMarks: [marks], messages: messages, results: results,
+        renumberings: { $0.move("number", of: "calls") }, readMarks: [marks], messages: messages, results: results,
         finish: [imported, "DROP INDEX calls_numbered"])
 
     /// Who has read nothing has read those before the first that counts as unread: whether they were listened to was not

@@ -100,7 +100,7 @@ extension WriteQueue {
     }
 
     /// A message of one's own was seen: what sent it is done. Returns whether that was waiting.
-    mutating func saw(_ message: Message) -> Bool {
+    mutating func observe(_ message: Message) -> Bool {
         guard let entry = send(message.clientID), entry.conversation == message.conversation else { return false }
         finish(entry, message)
         return true

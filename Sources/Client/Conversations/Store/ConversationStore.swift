@@ -22,13 +22,13 @@ final class ConversationStore: Sendable {
     let database: DatabaseQueue
     let path: String?
     let limits: Limits
-    let sounds: SoundFiles
+    let sounds: AudioFiles
 
     /// Opens the store at a path, or one in memory.
     init(path: String?, limits: Limits = Limits()) throws(SwitchboardError) {
         self.path = path
         self.limits = limits
-        sounds = SoundFiles(besides: path)
+        sounds = AudioFiles(besides: path)
         do {
             database = try StoreFile.open(path)
         } catch {

@@ -48,7 +48,7 @@ struct StoreDirectory: Sendable {
         for file in found ?? [] where file.pathExtension == "sqlite" && file.path != own {
             let date = try? file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
             guard let date, -date.timeIntervalSinceNow > Self.lifetime else { continue }
-            try? files.removeItem(at: SoundFiles.directory(of: file))
+            try? files.removeItem(at: AudioFiles.directory(of: file))
             StoreFile.remove(file.path)
         }
     }

@@ -66,13 +66,13 @@ extension RealtimeEndpoint {
             conversation.problem = nil
             conversation.state.apply(snapshot, at: position)
             keep(snapshot.own, of: conversation)
-            saw(snapshot.messages)
+            observe(snapshot.messages)
         case .rows(.conversation(let frame)):
             if conversation.state.apply(frame) == .hole {
                 conversation.state.resume()
                 machine.listenAgain(stream, at: now)
             }
-            saw(frame.rows.compactMap { if case .message(let message) = $0 { message } else { nil } })
+            observe(frame.rows.compactMap { if case .message(let message) = $0 { message } else { nil } })
         case .listening:
             conversation.state.resumed()
             (conversation.isOpen, conversation.problem) = (true, nil)

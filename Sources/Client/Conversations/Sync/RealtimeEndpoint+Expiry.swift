@@ -3,7 +3,7 @@ import Foundation
 // Messages that disappear: at their time, with a connection or without.
 extension RealtimeEndpoint {
     /// The wall clock may be set, or the device sleep: it is looked at so often while anything disappears.
-    private static let longestWait = 60.0
+    private static let maxWait = 60.0
 
     /// Removes the texts that have disappeared from what is held and stored.
     func expireMessages() {
@@ -28,7 +28,7 @@ extension RealtimeEndpoint {
         guard let next = times.min() else { return }
         if let timer = messaging.expiryTimer, timer.at <= next, timer.at > Date() { return }
         messaging.expiryTimer?.task.cancel()
-        let seconds = min(Self.longestWait, max(0.001, next.timeIntervalSinceNow))
+        let seconds = min(Self.maxWait, max(0.001, next.timeIntervalSinceNow))
         messaging.expiryTimer = (
             Date(timeIntervalSinceNow: seconds),
             Task { [weak self, clock] in

@@ -80,7 +80,7 @@ extension RealtimeEndpoint {
     private func concern(_ rows: [InboxRow]) {
         for row in rows {
             // The beginning of a text says less than the response, which brings all of it.
-            if let message = row.lastMessage, message.isCut != true { saw([message]) }
+            if let message = row.lastMessage, message.isCut != true { observe([message]) }
             guard let conversation = messaging.open[row.id], let membership = row.membership else { continue }
             conversation.state.keep(membership)
             if conversation.state.isWithoutStream, membership.state != .left {

@@ -32,7 +32,7 @@ extension RealtimeEndpoint {
             let page: MessagePage = try await request("messages.list", paging)
             let outcome = conversation.state.apply(page, before: paging.before)
             if outcome == .applied { keep(page.own, of: conversation) }
-            saw(page.messages)
+            observe(page.messages)
             changed(conversation)
             if outcome == .applied { return }
             try await clock.sleep(for: .milliseconds(100))

@@ -113,12 +113,12 @@ extension RealtimeEndpoint {
     }
 
     /// Takes messages that were read: one's own are not sent again.
-    func saw(_ messages: [Message]) {
+    func observe(_ messages: [Message]) {
         guard let owner = messaging.owner else { return }
         for message in messages where message.author == owner && messaging.queue.send(message.clientID) != nil {
             let acknowledged = hold([.message(message)], in: message.conversation)
             do {
-                _ = try changeQueue(in: message.conversation, with: acknowledged) { queue in queue.saw(message) }
+                _ = try changeQueue(in: message.conversation, with: acknowledged) { queue in queue.observe(message) }
             } catch {
                 messaging.isCacheBroken = true
             }

@@ -60,14 +60,6 @@ package struct ReadMarks: Hashable, Sendable {
         return self != before
     }
 
-    /// After a restore, whose conversation may be shorter than what was read.
-    package mutating func cut(to newest: Int64) {
-        read = min(read, newest)
-        delivered = min(delivered, newest)
-        received = min(received, newest)
-        shown = shown.compactMap { $0.from < newest ? Shown(from: $0.from, to: min($0.to, newest)) : nil }
-    }
-
     /// Leaves what others see.
     mutating func hideRead() { (read, received) = (0, delivered) }
 

@@ -31,7 +31,7 @@ extension ImportBatch {
     }
 
     func run(
-        _ record: TransferMessage, _ source: String, _ digest: [UInt8], _ sound: ImportedSound?
+        _ record: TransferMessage, _ source: String, _ digest: [UInt8], _ sound: ImportedAudio?
     ) throws -> ImportOutcome {
         let clientID = try clientID(record.id, source)
         var target = try target(record.conversation, source)

@@ -5,7 +5,7 @@ import Voice
 // Voice messages: their sounds were stored before.
 extension ImportBatch {
     /// The message has the sound now. One that is deleted here has none.
-    func insert(_ sound: ImportedSound, of message: Message, _ voice: TransferVoice?) throws {
+    func insert(_ sound: ImportedAudio, of message: Message, _ voice: TransferVoice?) throws {
         guard message.voice?.file == sound.file else { return }
         try store.insert(
             VoiceFile(
@@ -19,7 +19,7 @@ extension ImportBatch {
 
 extension VoiceRecord {
     /// - Parameter sound: nil if it is not there: then what the line tells of it is all.
-    init(_ voice: TransferVoice, _ sound: ImportedSound?, _ notes: inout [String]) {
+    init(_ voice: TransferVoice, _ sound: ImportedAudio?, _ notes: inout [String]) {
         if let file = voice.file, sound == nil { notes.append("voice: without its sound, \(file)") }
         let described = VoiceAudio(
             durationMs: Int(clamping: voice.durationMs), byteCount: 0, contentType: "audio/ogg",

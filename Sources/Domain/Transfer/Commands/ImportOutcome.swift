@@ -17,13 +17,13 @@ package enum ImportOutcome: Hashable, Sendable {
 /// A line to import, or the end of a conversation's lines.
 package enum ImportStep: Hashable, Sendable {
     /// With the sound of a voice message, if it is there.
-    case record(TransferRecord, source: String, sound: ImportedSound? = nil)
+    case record(TransferRecord, source: String, sound: ImportedAudio? = nil)
     /// All lines of a conversation were imported: its members are in it from now on.
     case finish(conversation: String, source: String)
 }
 
 /// A sound that was stored for a message that is imported.
-package struct ImportedSound: Hashable, Sendable {
+package struct ImportedAudio: Hashable, Sendable {
     package let file: FileID
     package let audio: VoiceAudio
 

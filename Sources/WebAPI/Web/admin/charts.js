@@ -36,11 +36,11 @@ export function charts() {
         const output = h("output", {}, "–");
         const canvas = h("canvas", { role: "img", "aria-label": `${chart.name}, the last five minutes` });
         return { ...chart, output, canvas, values: [],
-            figure: h("figure", { class: "card" }, h("figcaption", {}, chart.name), output, canvas) };
+            card: h("figure", { class: "card" }, h("figcaption", {}, chart.name), output, canvas) };
     });
     let earlier = null;
     return {
-        element: h("div", { class: "charts" }, all.map(({ figure }) => figure)),
+        element: h("div", { class: "charts" }, all.map(({ card }) => card)),
         interrupt() { earlier = null; },
         add(stats) {
             for (const chart of all) add(chart, stats, earlier);

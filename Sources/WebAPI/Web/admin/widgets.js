@@ -16,7 +16,7 @@ export function duration(seconds) {
     const index = units.findIndex(([size]) => seconds >= size);
     if (index < 0) return "0 s";
     return units.slice(index, index + 2)
-        .map(([size, unit], place) => [Math.floor((place ? seconds % units[index][0] : seconds) / size), unit])
+        .map(([size, unit], position) => [Math.floor((position ? seconds % units[index][0] : seconds) / size), unit])
         .filter(([count]) => count > 0).map((part) => part.join(" ")).join(" ");
 }
 

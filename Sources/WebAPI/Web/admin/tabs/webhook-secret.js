@@ -4,9 +4,9 @@ import { h } from "../../scripts/elements/dom.js";
 import { copy } from "../widgets.js";
 
 /** Shows what adding or rotating a webhook responded. One without an address has no secret. */
-export function secretCard(place, { webhook, secret }) {
-    const done = h("button", { type: "button", class: "quiet", onclick: () => place.replaceChildren() }, "Done");
-    place.replaceChildren(h("section", { class: "card made", "aria-labelledby": "made" },
+export function secretCard(container, { webhook, secret }) {
+    const done = h("button", { type: "button", class: "quiet", onclick: () => container.replaceChildren() }, "Done");
+    container.replaceChildren(h("section", { class: "card made", "aria-labelledby": "made" },
         h("h2", { id: "made", tabindex: "-1" }, secret ? "The secret of the webhook" : "The webhook is added"),
         secret && h("p", {}, "Copy it now: it cannot be shown again. The app checks every message with it."),
         secret && h("p", { class: "secret" }, h("code", { id: "made-secret" }, secret)),

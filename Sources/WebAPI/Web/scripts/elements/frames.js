@@ -1,7 +1,7 @@
 // Drawing once for all changes of a frame. A page that is hidden gets no frames, and draws all the same.
 
 /** So long a frame may take, in milliseconds: the page may be hidden before it comes. */
-const LONGEST_FRAME = 500;
+const MAX_FRAME_TIME = 500;
 
 /** What is to be drawn, in the order in which that was asked for. */
 const waiting = new Set();
@@ -28,17 +28,17 @@ function begin() {
     else if (frame === undefined) {
         frame = requestAnimationFrame(drawAll);
         since = performance.now();
-        lateTimer ??= setTimeout(drawLate, LONGEST_FRAME);
+        lateTimer ??= setTimeout(drawLate, MAX_FRAME_TIME);
     }
 }
 
 function drawLate() {
     lateTimer = undefined;
     if (frame === undefined) return;
-    if (performance.now() - since >= LONGEST_FRAME) {
+    if (performance.now() - since >= MAX_FRAME_TIME) {
         cancelAnimationFrame(frame);
         drawAll();
-    } else lateTimer = setTimeout(drawLate, LONGEST_FRAME);
+    } else lateTimer = setTimeout(drawLate, MAX_FRAME_TIME);
 }
 
 function drawAll() {

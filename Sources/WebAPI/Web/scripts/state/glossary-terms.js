@@ -2,7 +2,7 @@
 
 /** So many the server takes. */
 export const MOST_TERMS = 200;
-export const LONGEST_TERM = 100;
+export const MAX_TERM_LENGTH = 100;
 
 const isSame = (one, other) => one.source === other.source && one.language === other.language;
 

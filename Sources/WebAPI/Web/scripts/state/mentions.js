@@ -1,12 +1,12 @@
 // Mentions while a message is written: `@Ann Abel` in the field, `<@id>` in the text that is sent.
 
-const LONGEST_QUERY = 30;
+const MAX_QUERY = 30;
 const TOKEN = /<@([0-9a-fA-F-]{36}|all)>/g;
 
 /** The beginning of a name at the caret, `{start, query}`: after an @ that begins a word. Undefined if there is none. */
 export function mentionAt(text, caret) {
     const start = text.lastIndexOf("@", caret - 1);
-    if (start < 0 || caret - start > LONGEST_QUERY || start > 0 && !/[\s(\p{P}]/u.test(text[start - 1])) return undefined;
+    if (start < 0 || caret - start > MAX_QUERY || start > 0 && !/[\s(\p{P}]/u.test(text[start - 1])) return undefined;
     const query = text.slice(start + 1, caret);
     return /[\n@]|\s\s/.test(query) || /^\s/.test(query) ? undefined : { start, query };
 }
@@ -18,7 +18,7 @@ export function matchingPeople(people, query) {
         const name = folded(one.displayName);
         return name.startsWith(wanted) ? 0 : name.split(/\s+/).some((word) => word.startsWith(wanted)) ? 1 : -1;
     };
-    return people.map((one) => [rank(one), one]).filter(([place]) => place >= 0)
+    return people.map((one) => [rank(one), one]).filter(([position]) => position >= 0)
         .sort(([one, person], [other, second]) => one - other || person.displayName.localeCompare(second.displayName))
         .map(([, one]) => one);
 }

@@ -121,5 +121,5 @@ export function afterError({ type, status, isTransient }) {
 }
 
 const FIRST_PAUSE = 1_000;
-const LONGEST_PAUSE = 30_000;
-export const pauseAfter = (failures) => Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
+const MAX_PAUSE = 30_000;
+export const pauseAfter = (failures) => Math.min(FIRST_PAUSE * 2 ** failures, MAX_PAUSE);

@@ -19,7 +19,7 @@ const KEPT = 50;
 /** How many messages of a thread are read at first. */
 const OPENED = 200;
 /** A disk that has not responded for so long is held up: what was to be read of it is read from the server. */
-const LONGEST_READ = 5_000;
+const MAX_READ = 5_000;
 /** How many writes may pass until messages are counted. */
 const COUNT_INTERVAL = 200;
 
@@ -239,7 +239,7 @@ export class Cache extends Emitter {
     // Reading and writing
 
     #read(names, work) {
-        const late = new Promise((resolve) => { setTimeout(resolve, LONGEST_READ); });
+        const late = new Promise((resolve) => { setTimeout(resolve, MAX_READ); });
         return Promise.race([this.#readWritten(names, work), late]);
     }
 

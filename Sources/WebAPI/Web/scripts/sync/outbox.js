@@ -21,7 +21,7 @@ import { execute } from "./outbox-requests.js";
 /** In so many lanes at a time: the server answers at most 64 requests of a session at once. */
 const MOST_SENDING = 8;
 /** A disk that has not taken an entry for so long is held up, such as by a tab that the browser has frozen. */
-const LONGEST_WRITE = 3_000;
+const MAX_WRITE = 3_000;
 
 /**
  * Events: `change` (a conversation's id, or undefined for all), `result` ({entry, result}: a request was executed, here or in
@@ -145,7 +145,7 @@ class Outbox extends Emitter {
         const { entries, entry, replaced } = queue.added(this.#entries, { ...values, createdAt: Date.now() });
         this.#set(entries, entry.conversation);
         this.#untried.add(entry.clientID);
-        const timer = setTimeout(() => this.#sendUnwritten(entry, turn), LONGEST_WRITE);
+        const timer = setTimeout(() => this.#sendUnwritten(entry, turn), MAX_WRITE);
         const order = await storage.queue.add(entry, replaced.flatMap((one) => one.order ?? []));
         clearTimeout(timer);
         if (turn !== this.#turn) return;

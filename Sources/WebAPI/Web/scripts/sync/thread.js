@@ -25,7 +25,7 @@ import { writers } from "./writers.js";
 
 const MARK_DELAY = 300;
 /** The longest time that a timer takes. */
-const LONGEST_WAIT = 2 ** 31 - 1;
+const MAX_WAIT = 2 ** 31 - 1;
 
 /**
  * Events: `change`, `writers`, `arrived` (a message of somebody else), `refused` (it may not be listened to), `returned` (it
@@ -319,7 +319,7 @@ export class Thread extends ThreadWrites {
         clearTimeout(this.#expiryTimer);
         const next = nextExpiry(this.state);
         if (next === undefined) return;
-        this.#expiryTimer = setTimeout(() => this.#set(this.#known), Math.min(Math.max(next - serverNow(), 0) + 20, LONGEST_WAIT));
+        this.#expiryTimer = setTimeout(() => this.#set(this.#known), Math.min(Math.max(next - serverNow(), 0) + 20, MAX_WAIT));
     }
 
     /** Profiles come with members; authors who have left are asked for, once. */

@@ -12,7 +12,7 @@ import { format, locale } from "../../language/locale.js";
 import { languageName } from "../../language/names.js";
 import { t } from "../../language/texts.js";
 import { languageOptions } from "../../settings/language-list.js";
-import { fieldOfTerm, hasTerm, LONGEST_TERM, MOST_TERMS, sortedTerms, withoutTerm, withTerm } from "../../state/glossary-terms.js";
+import { fieldOfTerm, hasTerm, MAX_TERM_LENGTH, MOST_TERMS, sortedTerms, withoutTerm, withTerm } from "../../state/glossary-terms.js";
 
 /** Numbers in terms by their values. */
 const ORDER = { numeric: true };
@@ -77,7 +77,7 @@ const likelyLanguages = (thread, terms) => [...new Set([...terms.map((one) => on
 
 /** Asks for a term, a new one or in the place of `changed`, until it can be saved. */
 function editTerm(changed, likely, terms, save) {
-    const word = (name, more) => field({ label: t(`termFields.${name}`), name, value: changed?.[name] ?? "", maxlength: LONGEST_TERM, autocomplete: "off", autocapitalize: "off",
+    const word = (name, more) => field({ label: t(`termFields.${name}`), name, value: changed?.[name] ?? "", maxlength: MAX_TERM_LENGTH, autocomplete: "off", autocapitalize: "off",
         spellcheck: "false", required: true, ...more });
     const languages = h("select", { id: "field-language", name: "language", lang: locale().tag, required: true, "aria-describedby": "term-error" },
         h("option", { value: "" }, t("glossary.noLanguage")), languageOptions(likely, changed?.language));
@@ -95,14 +95,14 @@ function editTerm(changed, likely, terms, save) {
         event.preventDefault();
         const term = Object.fromEntries(["source", "target", "language"].map((name) => [name, form.elements[name].value.trim()]));
         const missing = ["source", "target", "language"].find((name) => term[name] === "");
-        if (missing) return fail(missing, missing === "language" ? t("glossary.noLanguage") : t("glossary.invalid", { most: LONGEST_TERM }));
+        if (missing) return fail(missing, missing === "language" ? t("glossary.noLanguage") : t("glossary.invalid", { most: MAX_TERM_LENGTH }));
         if (hasTerm(terms, term, changed)) return fail("source", t("glossary.twice"));
         return busy(submit, async () => {
             await save(term);
             dialog.close();
         }, (problem) => {
             const name = fieldOfTerm(problem.field);
-            fail(name, name && name !== "language" ? t("glossary.invalid", { most: LONGEST_TERM }) : errorMessage(problem));
+            fail(name, name && name !== "language" ? t("glossary.invalid", { most: MAX_TERM_LENGTH }) : errorMessage(problem));
         });
     } }, word("source", { hint: t("glossary.sourceHint") }), word("target"),
     h("div", { class: "field" }, h("label", { for: "field-language" }, t("languages.into")), languages), error,

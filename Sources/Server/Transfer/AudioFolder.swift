@@ -2,7 +2,7 @@ import Foundation
 import Transfer
 
 /// The folder with the sounds of voice messages, beside a file of JSON Lines: `team.files` of `team.jsonl`.
-enum SoundFolder {
+enum AudioFolder {
     /// Bytes that are sent at a time; they are longer in Base64, and a control request has at most 4 MiB.
     private static let part = 1 << 20
 

@@ -5,13 +5,13 @@ import Testing
 @testable import SwitchboardClient
 
 /// The sounds of voice messages that wait: each in a file as long as its entry is stored, and no longer.
-struct SoundFilesTests {
+struct AudioFilesTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sounds-\(newUUID())")
     private var path: String { folder.appendingPathComponent("conversations-ann.sqlite").path }
     private let sound = Data("a sound".utf8)
 
     private func files() -> [String] {
-        let directory = SoundFiles.directory(of: URL(fileURLWithPath: path))
+        let directory = AudioFiles.directory(of: URL(fileURLWithPath: path))
         return ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
     }
 

@@ -4,7 +4,7 @@ import Model
 import Storage
 import Wire
 
-extension StreamWorld {
+extension StreamHarness {
     /// A change of a conversation, in its transaction.
     struct ConversationChange {
         let command: StreamCommand
@@ -132,7 +132,7 @@ extension StreamWorld {
         /// Each has a word of its own, by which it is known where it has come to.
         private func text() throws -> MessageText {
             let text = [
-                "*hello* \(StreamWorld.abbreviation)", "plain \(command.value) \(StreamWorld.abbreviation)",
+                "*hello* \(StreamHarness.abbreviation)", "plain \(command.value) \(StreamHarness.abbreviation)",
                 "<@all> hello",
                 "<@\(other)> hello",
             ][command.value % 4]

@@ -5,7 +5,7 @@ import Storage
 import TestSupport
 
 // Vectors, by which messages are found by their meaning. A worker writes them when a command says so.
-extension StreamWorld {
+extension StreamHarness {
     /// A hosted service makes them, so that most levels forbid it.
     static let embedder = "embedder"
     private static let candidatesKept = 40

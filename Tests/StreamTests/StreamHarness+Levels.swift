@@ -8,7 +8,7 @@ import TestSupport
 @testable import Services
 
 // What nobody may see as soon as somebody has said so.
-extension StreamWorld {
+extension StreamHarness {
     /// What is served, before it is erased, of what may not be made any more.
     func shownBeforeErasure() async throws -> [String] {
         var found: [String] = []

@@ -9,7 +9,7 @@ import TestSupport
 @testable import Services
 
 // Who is there, and who is writing.
-extension StreamWorld {
+extension StreamHarness {
     /// Now, for the parts that take a monotonic clock.
     var deadline: NIODeadline { .uptimeNanoseconds(UInt64(time.now.milliseconds) * 1_000_000) }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Wire
 
 // What a model writes of many messages. It responds when a command says so, as the engines do.
-extension StreamWorld {
+extension StreamHarness {
     /// What a model was given of a block, and has not responded to.
     struct PendingBlock: Sendable {
         var part: SummaryPart

@@ -1,11 +1,11 @@
 import Model
 
-/// Counts refusals between two flushes to the audit log, so that an attack is a handful of rows and not one for each
+/// Counts rejections between two flushes to the audit log, so that an attack is a handful of rows and not one for each
 /// attempt.
 ///
 /// Refusals with the same actor, action, outcome and address are one entry. There are at most `capacity` of them; the
 /// rest is counted by outcome alone.
-package struct RefusalCounter: Sendable {
+package struct RejectionCounter: Sendable {
     private let capacity: Int
     private var counts: [AuditEntry: Count] = [:]
 

@@ -57,7 +57,7 @@ struct Random: RandomNumberGenerator {
 }
 
 /// Conversations and their messages. The first five have a fifth of all.
-struct World: Sendable {
+struct Corpus: Sendable {
     static let start = Timestamp(milliseconds: 1_800_000_000_000)
 
     var conversations: [ConversationID] = []
@@ -68,16 +68,16 @@ struct World: Sendable {
     var many = UserID.make(at: start)
     private var other = UserID.make(at: start)
 
-    static func make(_ options: Options, in store: Store) async throws -> World {
-        var world = World()
+    static func make(_ options: Options, in store: Store) async throws -> Corpus {
+        var corpus = Corpus()
         let took = try await SearchBenchmark.milliseconds {
             for number in 0..<options.conversations {
-                world.conversations.append(try await world.add(number, options, to: store))
+                corpus.conversations.append(try await corpus.add(number, options, to: store))
             }
         }
-        world.messages = (0..<options.conversations).reduce(0) { $0 + count(in: $1, options) }
-        print("\(world.messages) messages in \(options.conversations) conversations, made in \(Int(took / 1_000)) s")
-        return world
+        corpus.messages = (0..<options.conversations).reduce(0) { $0 + count(in: $1, options) }
+        print("\(corpus.messages) messages in \(options.conversations) conversations, made in \(Int(took / 1_000)) s")
+        return corpus
     }
 
     private static func count(in conversation: Int, _ options: Options) -> Int {

@@ -10,7 +10,7 @@ import TestSupport
 
 // What is translated. Engines respond when a command says so: a test does the worker's work in its steps, so that anything
 // may happen between them.
-extension StreamWorld {
+extension StreamHarness {
     /// Asks for the translation of one of the last messages.
     func translate(_ command: StreamCommand, by user: UserID, in id: ConversationID) async throws {
         let last = try await store.read { try $0.conversation(id)?.lastNumber ?? 1 }
@@ -169,8 +169,8 @@ extension StreamWorld {
 extension TranslationEngines {
     /// A hosted service for all languages, and dictionaries of the server's own into Ukrainian.
     static let ofTests = TranslationEngines([
-        NamedEngine(name: StreamWorld.hosted, kind: .model, isHosted: true, target: nil),
-        NamedEngine(name: StreamWorld.local, kind: .rules, isHosted: false, target: LanguageTag(wellFormed: "uk")),
+        NamedEngine(name: StreamHarness.hosted, kind: .model, isHosted: true, target: nil),
+        NamedEngine(name: StreamHarness.local, kind: .rules, isHosted: false, target: LanguageTag(wellFormed: "uk")),
     ])
 }
 

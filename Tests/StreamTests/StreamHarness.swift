@@ -17,7 +17,7 @@ import Wire
 @testable import Services
 
 /// A store with users who are sent what is published, at a time that commands move.
-final class StreamWorld: Sendable {
+final class StreamHarness: Sendable {
     /// What one command has published, in the order of the commits.
     enum Publication: Sendable {
         case changes([Change])
@@ -179,7 +179,7 @@ final class StreamWorld: Sendable {
 }
 
 // What commands do.
-extension StreamWorld {
+extension StreamHarness {
     private func apply(_ command: StreamCommand) async throws {
         let (user, other) = (users[command.user], users[command.other])
         let principal = principals[command.user]

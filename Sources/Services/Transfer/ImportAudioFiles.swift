@@ -7,7 +7,7 @@ import Voice
 
 /// The sounds of voice messages that are imported. Each comes in parts before the line of its message, is read as an upload
 /// is, and stored without a row: the message makes that. What no message takes is removed.
-package actor ImportSounds {
+package actor ImportAudioFiles {
     /// More than the messages of this server have, since others may have had other limits.
     package static let (maxBytes, maxSeconds) = (32 << 20, 1800)
     /// Sounds that are received at a time, and that wait for their messages.
@@ -82,10 +82,10 @@ package actor ImportSounds {
     }
 
     /// The sounds that wait for these messages; they do not wait any more.
-    func claim(_ wanted: [FileID]) -> [FileID: ImportedSound] {
-        var found: [FileID: ImportedSound] = [:]
+    func claim(_ wanted: [FileID]) -> [FileID: ImportedAudio] {
+        var found: [FileID: ImportedAudio] = [:]
         for file in wanted {
-            if let audio = made.removeValue(forKey: file) { found[file] = ImportedSound(file: file, audio: audio) }
+            if let audio = made.removeValue(forKey: file) { found[file] = ImportedAudio(file: file, audio: audio) }
         }
         return found
     }

@@ -9,7 +9,7 @@ import TestSupport
 @testable import Services
 
 // What is explained: by the lexicon at once, and by a model when a command says so.
-extension StreamWorld {
+extension StreamHarness {
     /// Names of models and engines.
     static let (hosted, local) = ("hosted", "local")
     /// What the lexicon explains of the texts of commands.
