@@ -115,9 +115,11 @@ package enum SwitchboardServer {
         if try await ControlClient.send(.systemWarnings, at: socket) != nil {
             return try await body { request in
                 do {
-                    if let response = try await ControlClient.send(request, at: socket) { return response }
-                } catch {}
-                return ControlResponse(error: "The server has stopped.")
+                    return try await ControlClient.send(request, at: socket)
+                        ?? ControlResponse(error: "The server has stopped.")
+                } catch {
+                    return ControlResponse(error: "The server did not respond: \(error).")
+                }
             }
         }
         let directory = try DataDirectory(path: path)

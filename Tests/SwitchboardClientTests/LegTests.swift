@@ -100,6 +100,14 @@ struct LegTests {
         #expect(tracker.state.need == .ended(reason: "closed"))
     }
 
+    @Test func takesNoOtherNoticeForAnEnd() throws {
+        let ended = try JSONDecoder().decode(LegNotice.self, from: Data(#"{"kind":"legEnded","reason":"closed"}"#.utf8))
+        #expect(ended == .ended(reason: "closed"))
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(LegNotice.self, from: Data(#"{"kind":"muted"}"#.utf8))
+        }
+    }
+
     @Test func understandsTheMailbox() throws {
         let text = """
             {"stream":"signals:c1:mine","epoch":"e1","seq":3,"snapshot":{"signals":[

@@ -125,7 +125,10 @@ extension LegNotice: Decodable {
         switch try container.decode(String.self, forKey: .kind) {
         case "slots": self = .slots(try container.decode([Slot].self, forKey: .slots))
         case "renegotiate": self = .renegotiate
-        default: self = .ended(reason: try container.decodeIfPresent(String.self, forKey: .reason) ?? "")
+        case "legEnded": self = .ended(reason: try container.decodeIfPresent(String.self, forKey: .reason) ?? "")
+        case let kind:
+            throw DecodingError.dataCorruptedError(
+                forKey: .kind, in: container, debugDescription: "\(kind) is no notice of a leg.")
         }
     }
 }
