@@ -127,7 +127,7 @@ let package = Package(
         module("Domain", "Model"),
         module("Domain", "Languages", ["Model"]),
         module("Domain", "Webhooks", ["Wire", "Model"]),
-        module("Domain", "Notifications", ["Wire", "Model", "Languages", "Webhooks"]),
+        module("Domain", "Notifications", ["Model", "Languages", "Webhooks"]),
         module("Domain", "Accounts", ["Model", "Languages", "Webhooks", "Notifications"]),
         module("Domain", "Calls", ["Model", "Webhooks"]),
         module("Domain", "Friends", ["Model", "Accounts", "Webhooks"]),
@@ -160,12 +160,12 @@ let package = Package(
         module("Adapters", "Bus", ["Model"]),
         module(
             "Adapters", "Providers",
-            ["Wire", "Webhooks", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, crypto]),
+            ["Webhooks", "CSpawn", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioSSL, crypto]),
 
         module("Adapters", "Push", ["Model", "Webhooks", "Notifications", "Providers", "Tokens", crypto]),
         module("Adapters", "ProviderCodecs", ["Model", "Languages"]),
         module("Adapters", "Translators", ["Model", "Languages", "Webhooks", "Providers", "ProviderCodecs"]),
-        module("Adapters", "Embedders", ["Model", "Languages", "Providers", "ProviderCodecs"]),
+        module("Adapters", "Embedders", ["Languages", "Providers", "ProviderCodecs"]),
 
         // Hosts: pump the pure modules with real I/O.
         module("Hosts", "Relay", ["Wire", "DTLS", "STUN", "TURN", "DatagramIO", "OpenSSLCrypto", basicContainers]),
@@ -207,7 +207,6 @@ let package = Package(
             "", "WebAPI",
             [
                 "SDP", "Model", "Languages", "Accounts", "Assistant", "Friends", "Calls", "Voice", "Messaging",
-                "Transfer",
                 "Webhooks", "Notifications",
                 "Storage", "MediaFiles", "Tokens", "Realtime", "Services", "CWebFiles", hummingbird, hummingbirdServer,
                 httpTypes,
@@ -280,8 +279,7 @@ let package = Package(
             "StorageTests",
             [
                 "TestSupport", "Storage", "Model", "Accounts", "Calls", "Languages", "Messaging", "Notifications",
-                "Voice",
-                "Webhooks", "Wire", grdb, sqlite,
+                "Voice", "Wire", grdb, sqlite,
             ]),
         tests("NotificationsTests", ["TestSupport", "Notifications", "Languages", "Model", "Webhooks", "Wire"]),
         tests("WebhooksTests", ["TestSupport", "Webhooks", "Accounts", "Calls", "Storage", "Model", "Wire"]),
@@ -339,7 +337,6 @@ let package = Package(
             "TransferTests",
             [
                 "TestSupport", "Transfer", "Accounts", "Messaging", "Model", "Notifications", "Storage", "Tokens",
-                "Wire",
             ]),
         tests(
             "StreamTests",
@@ -382,8 +379,7 @@ let package = Package(
         tests(
             "TranslatorsTests",
             [
-                "TestSupport", "HTTPTestSupport", "Translators", "ProviderCodecs", "Providers", "Languages", "Model",
-                "Wire",
+                "TestSupport", "HTTPTestSupport", "Translators", "ProviderCodecs", "Providers", "Languages", "Wire",
                 nioHTTP1,
             ]),
         tests(
