@@ -61,22 +61,24 @@ def test_a_recording_over_a_bad_network_is_whole_and_as_long_as_the_call(interne
             ann, ben = everybody
             await meet(everybody)
             network.link.impair(up=BAD, down=BAD)
+            asked = time.monotonic()
             await ann.endpoint.ask("calls.record", call=ann.call)
             begun, before = time.monotonic(), network.link.counts()["up"]
             await is_recorded(ben, ann)
             await asyncio.sleep(SECONDS)
-            length, after = time.monotonic() - begun, network.link.counts()["up"]
+            least, after = time.monotonic() - begun, network.link.counts()["up"]
             await ann.endpoint.ask("calls.stopRecording", call=ann.call)
+            most = time.monotonic() - asked
             network.link.impair()
             manifest = await ended(distant, ann, ann.call)
             people = {one.endpoint.user: one.pitch for one in everybody}
-            return manifest, length, people, {name: after[name] - before[name] for name in after}
+            return manifest, (least, most), people, {name: after[name] - before[name] for name in after}
 
     # New sockets are in the private network, except those opened before.
     with network.host.inside():
-        manifest, length, people, sent = asyncio.run(run())
+        manifest, (least, most), people, sent = asyncio.run(run())
         files = {track["user"]: (track, fetch(distant, track)) for track in manifest["tracks"]}
-    print(f"seed {seed}: {sent}, {length:.2f} s")
+    print(f"seed {seed}: {sent}, {least:.2f} to {most:.2f} s")
     # The link had the requested impairments, and no others.
     assert sent["dropped"] == 0 and sent["datagrams"] > 2 * 50 * SECONDS * 0.9
     assert 0.07 < sent["lost"] / sent["datagrams"] < 0.13 and sent["reordered"] > 0.03 * sent["datagrams"]
@@ -86,7 +88,9 @@ def test_a_recording_over_a_bad_network_is_whole_and_as_long_as_the_call(interne
         opusinfo(file)
         audio = decode_with_libopus(file)
         assert abs(len(audio) / RATE * 1000 - track["durationMs"]) < 1
-        assert abs(track["offsetMs"] + track["durationMs"] - length * 1000) < 0.01 * length * 1000, (track, length)
+        # It begins and ends somewhere within the two requests.
+        end = track["offsetMs"] + track["durationMs"]
+        assert 0.99 * least * 1000 < end < 1.01 * most * 1000, (track, least, most)
         # Losses are concealed: the tone continues.
         for start in range(0, len(audio) - RATE // 2, RATE // 2):
             assert abs(pitch(audio[start : start + RATE // 2]) - people[user]) < 15, f"at {start / RATE} s"

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Messaging
 
-@Suite("Messages that disappear", .timeLimit(.minutes(1)))
+@Suite("Messages that disappear", .timeLimit(.minutes(5)))
 struct DisappearingTests {
     @Test("the time is fixed when a message is sent, and neither edits nor a later setting change it")
     func fixed() throws {
