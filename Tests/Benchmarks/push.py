@@ -135,19 +135,22 @@ class Bench:
             made.append((people[0], self.group(people)))
         return made
 
-    def crowd(self, members: int, ports: list[int]) -> tuple[User, str]:
-        """The same of one large group, with devices at these ports by turns."""
+    def crowd(self, members: int, ports: list[int], count: int = 1) -> list[tuple[User, str]]:
+        """The same of large groups of the same people, with devices at these ports by turns."""
         people = self.server.users(members)
         for index, one in enumerate(people[1:]):
             path = f"http://127.0.0.1:{ports[index % len(ports)]}/{uuid.uuid4().hex}"
             response = one.request("PUT", "/v1/me/device/push", {"kind": "web", "endpoint": path, "keys": KEYS})
             assert response.status_code == 200, response.text
-        here = self.group(people[:100])
-        for first in range(100, members, 100):
-            more = [one.id for one in people[first : first + 100]]
-            added = self.key.post(f"/v1/server/conversations/{here}/members", {"members": more})
-            assert added.status_code == 200, added.text
-        return people[0], here
+        made = []
+        for _ in range(count):
+            here = self.group(people[:100])
+            for first in range(100, members, 100):
+                more = [one.id for one in people[first : first + 100]]
+                added = self.key.post(f"/v1/server/conversations/{here}/members", {"members": more})
+                assert added.status_code == 200, added.text
+            made.append((people[0], here))
+        return made
 
     def cpu(self) -> float:
         fields = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()
@@ -289,6 +292,13 @@ def others(bench: Bench, friends: list[tuple[User, str]], seconds: float) -> lis
     return sorted(times)
 
 
+def attack(targets: list[tuple[User, str]], stop: threading.Event) -> None:
+    """A message to each of them every second."""
+    while not stop.wait(1):
+        for author, there in targets:
+            send(author, there)
+
+
 def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
     """What devices of hostile addresses, and a crowd of sleeping ones, do to the messages and pushes of others."""
     friends, devices = bench.groups(5, True), Hostile()
@@ -305,14 +315,9 @@ def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
     print(f"\nothers' messages beside 150 devices at hostile addresses, a group of {members:,} devices, and")
     print("one at hostile addresses, each told every second:")
 
-    def attack(targets: list[tuple[User, str]], stop: threading.Event) -> None:
-        while not stop.wait(1):
-            for author, there in targets:
-                send(author, there)
-
     for number in range(rounds):
         line = []
-        for name, targets in (("alone", []), ("hostile", bad), ("crowd", [crowd]), ("hostile crowd", [mob])):
+        for name, targets in (("alone", []), ("hostile", bad), ("crowd", crowd), ("hostile crowd", mob)):
             stop = threading.Event()
             thread = threading.Thread(target=attack, args=(targets, stop))
             thread.start()
@@ -325,6 +330,41 @@ def hostile(bench: Bench, rounds: int, seconds: int, members: int) -> None:
             p50, p99 = (times[int(len(times) * share)] for share in (0.5, 0.99))
             line.append(f"{name} p50 {p50:.1f}, p99 {p99:.1f} ms, {busy:.2f} cores, {rate:.0f} pushes a second")
         print(f"  round {number + 1}: " + "; ".join(line))
+
+
+def large(bench: Bench, count: int, members: int, seconds: int) -> None:
+    """How long others' pushes take while many large groups have messages."""
+    friends = []
+    for _ in range(10):
+        people = bench.server.users(2)
+        friends.append((people[0], bench.group(people), bench.register(people[1])))
+    crowds = bench.crowd(members, [bench.sink.port], count)
+    print(f"\nothers' pushes beside {count} groups of {members:,} devices, a message a second to each:")
+    for name, targets in (("alone", []), ("beside", crowds)):
+        stop = threading.Event()
+        thread = threading.Thread(target=attack, args=(targets, stop))
+        thread.start()
+        times: list[float] = []
+        missing = 0
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(INTERVAL)
+            began = {}
+            for author, here, path in friends:
+                bench.sink.arrivals.pop(path, None)
+                began[path] = time.monotonic()
+                send(author, here)
+            latest = time.monotonic() + 60
+            while not began.keys() <= bench.sink.arrivals.keys() and time.monotonic() < latest:
+                time.sleep(0.005)
+            came = began.keys() & bench.sink.arrivals.keys()
+            times += [(bench.sink.arrivals[path] - began[path]) * 1_000 for path in came]
+            missing += len(began) - len(came)
+        stop.set()
+        thread.join()
+        times.sort()
+        p50, p95 = (times[int(len(times) * share)] for share in (0.5, 0.95))
+        print(f"  {name}: p50 {p50:.0f}, p95 {p95:.0f} ms of {len(times)}; {missing} did not come within a minute")
 
 
 def outage(bench: Bench, seconds: int) -> None:
@@ -393,11 +433,12 @@ def quiet(bench: Bench, count: int, seconds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/push")
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
-    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile", "outage", "quiet"])
+    parser.add_argument("--only", choices=["outbox", "commit", "rings", "hostile", "large", "outage", "quiet"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--groups", type=int, default=150)
     parser.add_argument("--messages", type=int, default=400)
     parser.add_argument("--members", type=int, default=10_000)
+    parser.add_argument("--crowds", type=int, default=40, help="large groups, each of a tenth of the members")
     parser.add_argument("--sleepers", type=int, default=2_000, help="whose quiet hours end at the same time")
     parser.add_argument("--rate", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=10)
@@ -421,6 +462,8 @@ def main() -> None:
                 rings(bench, options.rate, options.seconds)
             if options.only in (None, "hostile"):
                 hostile(bench, options.rounds, options.seconds, options.members)
+            if options.only in (None, "large"):
+                large(bench, options.crowds, options.members // 10, options.seconds)
             if options.only in (None, "outage"):
                 outage(bench, options.down)
             if options.only in (None, "quiet"):

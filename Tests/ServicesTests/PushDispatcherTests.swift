@@ -113,9 +113,9 @@ import Webhooks
         }
     }
 
-    /// A group of all.
-    func group(_ name: String? = nil) async throws -> ConversationID {
-        let (commands, users) = (commands, users)
+    /// A group of all, or of some.
+    func group(_ name: String? = nil, of members: [Int] = [0, 1, 2]) async throws -> ConversationID {
+        let (commands, users) = (commands, members.map { self.users[$0] })
         return try await store.write { store in
             let id = try commands.createGroup(
                 name: name, members: Array(users.dropFirst()), id: .make(at: store.now), by: users[0], in: store
@@ -249,6 +249,50 @@ extension PushDispatcherTests {
             try await send("2", to: id)
             try await eventually { sender.messages(to: Self.ben).count == 1 }
             #expect(sender.messages.count <= 1 + 2 * PushLanes.Limits().user)
+        }
+    }
+
+    /// Large groups have their pages by turns, and the pushes of other conversations do not wait for those.
+    @Test func largeGroupsHoldUpNoOther() async throws {
+        let sender = ScriptedPushSender()
+        let (page, count) = (4, PushQueue.Limits().expansions + 8)
+        for index in 0...page { try await register(ben, at: "\(Self.ben)\(index)") }
+        try await register(users[2], at: "https://push.example/cleo")
+        var large: [ConversationID] = []
+        for _ in 0..<count { large.append(try await group(of: [0, 1])) }
+        let small = try await group(of: [0, 2])
+        // A page of a large group in four seconds.
+        let dispatcher = dispatcher(sender) { ($0.page, $0.devicesPerSecond) = (page, 1) }
+        for id in large { try await send("1", to: id) }
+        try await running(dispatcher) {
+            try await eventually { sender.messages(to: "\(Self.ben)0").count >= count }
+            try await send("2", to: small)
+            try await eventually { sender.messages(to: "https://push.example/cleo").count == 1 }
+            #expect(sender.messages(to: "\(Self.ben)\(page)").count < count / 2)
+        }
+    }
+
+    /// More large groups than are told at a time.
+    @Test func largeGroupsThatAreTooManyWait() async throws {
+        let sender = ScriptedPushSender()
+        for index in 0...2 { try await register(ben, at: "\(Self.ben)\(index)") }
+        let ids = [try await group(of: [0, 1]), try await group(of: [0, 1])]
+        let dispatcher = dispatcher(sender) { ($0.page, $0.devicesPerSecond) = (2, 1) }
+        for _ in 0..<PushQueue.Limits().largeGroups - 1 {
+            dispatcher.state.withLock { state in
+                let work = state.queue.work(at: time.now)
+                if let work { state.queue.complete(work, sources: 1, pushes: 0, next: time.now, at: time.now) }
+                _ = state.queue.becomeLarge()
+            }
+        }
+        try await running(dispatcher) {
+            for id in ids { try await send("1", to: id) }
+            try await eventually { sender.messages(to: "\(Self.ben)2").count == 1 }
+            #expect(try await count("push_sources") == 1)
+            // Half a minute later it is tried again.
+            time.advance(seconds: 31)
+            try await wake()
+            try await eventually { sender.messages(to: "\(Self.ben)2").count == 2 }
         }
     }
 

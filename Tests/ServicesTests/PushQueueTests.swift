@@ -23,12 +23,14 @@ import Wire
         func settle(_ settlement: PushSettlement, at now: Timestamp) { queue.settle(settlement, at: now) }
         func fail(_ work: PushQueue.Work, at now: Timestamp) { queue.fail(work, at: now) }
         func notify(due: Timestamp) { queue.notify(due: due) }
-        func expanded() { queue.expanded() }
+        func expanded(_ expansion: PushQueue.Expansion = .conversation) { queue.expanded(expansion) }
+        func becomeLarge() -> Bool { queue.becomeLarge() }
         func stop() { queue.stop() }
 
         func complete(
-            _ work: PushQueue.Work, sources: Int = 0, pushes: Int = 0, next: Timestamp? = nil, at now: Timestamp
-        ) { queue.complete(work, sources: sources, pushes: pushes, next: next, at: now) }
+            _ work: PushQueue.Work, sources: Int = 0, calls: Int = 0, pushes: Int = 0, next: Timestamp? = nil,
+            at now: Timestamp
+        ) { queue.complete(work, sources: sources, calls: calls, pushes: pushes, next: next, at: now) }
     }
 
     private let start = Timestamp(milliseconds: 1_800_000_000_000)
@@ -144,8 +146,11 @@ import Wire
     /// A source for which there is no room waits until one of those under way is written.
     @Test func whatCannotBeClaimedIsNotAskedForAgainAndAgain() throws {
         let queue = Queue()
-        let first = try #require(queue.work(at: start))
-        queue.complete(first, sources: limits.sources, next: start, at: start)
+        for _ in 0..<limits.expansions / limits.sources {
+            let work = try #require(queue.work(at: start))
+            #expect(work.sources == limits.sources)
+            queue.complete(work, sources: limits.sources, next: start, at: start)
+        }
         var count = 0
         while let work = queue.work(at: start), count < 100 {
             count += 1
@@ -154,6 +159,45 @@ import Wire
         #expect(count < 3)
         queue.expanded()
         #expect(queue.work(at: start)?.sources == 1)
+    }
+
+    /// However many large groups wait for their pages, other conversations and pushes do not wait for them.
+    @Test func largeGroupsTakeNoRoom() throws {
+        let queue = Queue()
+        for _ in 0..<limits.largeGroups / limits.sources {
+            queue.notify(due: start)
+            queue.complete(try #require(queue.work(at: start)), sources: limits.sources, at: start)
+            for _ in 0..<limits.sources { #expect(queue.becomeLarge()) }
+        }
+        queue.notify(due: start)
+        let work = try #require(queue.work(at: start))
+        #expect(work.sources == limits.sources && work.pushes == limits.pushes)
+        queue.complete(work, sources: limits.sources, at: start)
+        #expect(!queue.becomeLarge(), "they are bounded")
+        queue.expanded(.largeGroup)
+        #expect(queue.becomeLarge())
+        queue.stop()
+        for _ in 1..<limits.sources { queue.expanded() }
+        #expect(!queue.isFinished)
+        for _ in 0..<limits.largeGroups { queue.expanded(.largeGroup) }
+        #expect(queue.isFinished)
+    }
+
+    @Test func aLargeGroupGivesItsRoomAway() throws {
+        let queue = Queue()
+        for _ in 0..<limits.expansions / limits.sources {
+            queue.complete(try #require(queue.work(at: start)), sources: limits.sources, next: start, at: start)
+        }
+        queue.complete(try #require(queue.work(at: start)), next: start, at: start)
+        #expect(queue.work(at: start) == nil)
+        #expect(queue.becomeLarge())
+        #expect(queue.work(at: start)?.sources == 1)
+    }
+
+    @Test func callsTakeNoRoomOfConversations() throws {
+        let queue = Queue()
+        queue.complete(try #require(queue.work(at: start)), sources: 32, calls: 32, next: start, at: start)
+        #expect(queue.work(at: start)?.sources == limits.sources)
     }
 
     /// Nothing claims a push without its registration: a row that cannot be claimed is no reason to go on.

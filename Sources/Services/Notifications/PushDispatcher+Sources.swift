@@ -13,9 +13,10 @@ extension PushDispatcher {
 
     /// Writes the pushes of a source, a page at a time; its end is written with the last.
     func expand(_ source: PushSource) async {
+        var expansion = source.topic.isCall ? PushQueue.Expansion.call : .conversation
         do {
             switch source.topic {
-            case .conversation(let id): try await expand(source, in: id)
+            case .conversation(let id): try await expand(source, in: id, as: &expansion)
             case .call(let id): try await expand(source, of: id)
             }
         } catch is ClaimLost {
@@ -24,40 +25,64 @@ extension PushDispatcher {
             if !Task.isCancelled {
                 logger.error("pushes cannot be stored", metadata: ["error": "\(error)"])
             }
-            let next = clock().adding(milliseconds: 1_000)
-            _ = try? await store.write { try $0.release(source, until: next) }
-            state.withLock { $0.queue.notify(due: next) }
+            await release(source, until: clock().adding(milliseconds: 1_000))
         }
-        state.withLock { $0.queue.expanded(isCall: source.topic.isCall) }
+        let ended = expansion
+        state.withLock { $0.queue.expanded(ended) }
         wake()
     }
 
-    private func expand(_ source: PushSource, in conversation: ConversationID) async throws {
-        guard let first = try await expand(source, in: conversation, after: nil) else { return }
-        try await largeGroups.withSlot {
-            var last: PushCandidate? = first
-            while let previous = last {
-                // Others write and are pushed to in between.
+    private func release(_ source: PushSource, until next: Timestamp) async {
+        _ = try? await store.write { try $0.release(source, until: next) }
+        state.withLock { $0.queue.notify(due: next) }
+    }
+
+    private func expand(
+        _ source: PushSource, in conversation: ConversationID, as expansion: inout PushQueue.Expansion
+    ) async throws {
+        let first = try await page(of: source, in: conversation, after: nil)
+        if first.hasMore {
+            guard state.withLock({ $0.queue.becomeLarge() }) else {
+                // By then some of those that are told are through.
+                return await release(source, until: clock().adding(milliseconds: Self.leaseMilliseconds / 2))
+            }
+            expansion = .largeGroup
+            wake()
+        }
+        try await save(first, of: source, next: source.next)
+        var last = first
+        while last.hasMore {
+            // Others write and are pushed to in between, and large groups have their pages by turns.
+            last = try await largeGroups.withSlot {
                 try await Task.sleep(for: .seconds(1) * self.limits.page / max(1, self.limits.devicesPerSecond))
-                last = try await self.expand(source, in: conversation, after: previous)
+                let page = try await self.page(of: source, in: conversation, after: last.candidates.last)
+                // A large group is told at intervals of all that came meanwhile.
+                let later = self.clock().adding(milliseconds: self.limits.interval.milliseconds)
+                try await self.save(page, of: source, next: max(source.next, later))
+                return page
             }
         }
     }
 
-    /// A page of a conversation's devices. Returns the last of them, if there may be more.
-    private func expand(
-        _ source: PushSource, in conversation: ConversationID, after last: PushCandidate?
-    ) async throws -> PushCandidate? {
-        let page = try await store.read { [limits] store in
+    private struct Page: Sendable {
+        var candidates: [PushCandidate]
+        var hasMore: Bool
+    }
+
+    /// A page of a conversation's devices.
+    private func page(
+        of source: PushSource, in conversation: ConversationID, after last: PushCandidate?
+    ) async throws -> Page {
+        try await store.read { [limits] store in
             let author = try store.onlyAuthor(in: conversation, after: source.after, upTo: source.upTo)
-            return try store.pushCandidates(in: conversation, but: author, after: last, limit: limits.page)
+            let found = try store.pushCandidates(in: conversation, but: author, after: last, limit: limits.page)
+            return Page(candidates: found, hasMore: found.count == limits.page)
         }
-        let hasMore = page.count == limits.page
-        // A large group is told at intervals of all that came meanwhile.
-        let later = clock().adding(milliseconds: limits.interval.milliseconds)
-        let next = last == nil ? source.next : max(source.next, later)
-        try await save(page, of: source, end: hasMore ? nil : next) { _ in false }
-        return hasMore ? page.last : nil
+    }
+
+    /// - Parameter next: when what changes meanwhile is due.
+    private func save(_ page: Page, of source: PushSource, next: Timestamp) async throws {
+        try await save(page.candidates, of: source, end: page.hasMore ? nil : next) { _ in false }
     }
 
     private func expand(_ source: PushSource, of id: CallID) async throws {

@@ -59,7 +59,7 @@ package final class PushDispatcher: Service {
     let presence: Presence
     /// By what devices are told: others' registrations wait for better times.
     let kinds: Set<PushKind>
-    /// Large groups are told one after the other.
+    /// Large groups are told page by page, by turns.
     let largeGroups = ConcurrencyLimiter(maxConcurrent: 1, maxWaiting: .max)
     let limits: Limits
     let clock: @Sendable () -> Timestamp

@@ -7,7 +7,10 @@ struct PushQueue {
         /// Sources and pushes of one transaction, for which others' messages wait.
         var sources = 16
         var pushes = 16
-        /// How long a claim lasts: longer than an attempt, and than the pages of a large group.
+        /// Conversations whose devices are looked for at a time; and those of them that have more than a page.
+        var expansions = 64
+        var largeGroups = 256
+        /// How long a claim lasts: longer than an attempt, and than a large group waits for its next page.
         var leaseMilliseconds: Int64 = 60_000
         /// How long a settlement waits for others, to share their transaction.
         var settleMilliseconds: Int64 = 20
@@ -37,10 +40,12 @@ struct PushQueue {
     private var written: Timestamp? = Timestamp(milliseconds: 0)
     /// When the first of what the last transaction saw and left is due.
     private var due: Timestamp?
-    /// Claimed pushes that are composed or sent, and sources whose pushes are written.
+    /// Claimed pushes that are composed or sent, and sources whose pushes are written, but for large groups.
     private var underWay = 0
-    /// Conversations among the sources: a large one takes a while, for which calls do not wait.
+    /// Conversations among the sources: calls do not wait for them.
     private var expanding = 0
+    /// Conversations that take a while, for which others do not wait.
+    private var large = 0
     private var isWriting = false
     private var pausedUntil: Timestamp?
     private(set) var isStopping = false
@@ -50,7 +55,7 @@ struct PushQueue {
         self.lanes = PushLanes(limits: lanes)
     }
 
-    var isFinished: Bool { isStopping && !isWriting && underWay == 0 && settlements.isEmpty }
+    var isFinished: Bool { isStopping && !isWriting && underWay + large == 0 && settlements.isEmpty }
 
     /// Rows were written that are due then.
     mutating func notify(due: Timestamp) { written = min(written ?? due, due) }
@@ -75,13 +80,36 @@ struct PushQueue {
         if oldestSettlement == nil { oldestSettlement = now }
     }
 
+    /// A conversation that is expanded turns out to be large, and gives its room to others.
+    ///
+    /// - Returns: False if there are too many of them: this one has to be released.
+    mutating func becomeLarge() -> Bool {
+        guard large < limits.largeGroups else { return false }
+        large += 1
+        leaveExpansion()
+        return true
+    }
+
+    enum Expansion: Sendable {
+        case call
+        case conversation
+        case largeGroup
+    }
+
     /// A source's pushes are written, or could not be.
-    mutating func expanded(isCall: Bool = false) {
+    mutating func expanded(_ expansion: Expansion) {
+        switch expansion {
+        case .call: underWay -= 1
+        case .conversation: leaveExpansion()
+        case .largeGroup: large -= 1
+        }
+    }
+
+    private mutating func leaveExpansion() {
         // Others may wait for its room.
-        let wasFull = expanding >= limits.sources
+        if expanding >= limits.expansions { notify(due: Timestamp(milliseconds: 0)) }
         underWay -= 1
-        if !isCall { expanding -= 1 }
-        if wasFull { notify(due: Timestamp(milliseconds: 0)) }
+        expanding -= 1
     }
 
     // MARK: Transactions
@@ -94,7 +122,7 @@ struct PushQueue {
         settlements.removeFirst(work.settlements.count)
         if settlements.isEmpty { oldestSettlement = nil }
         guard !isStopping, isDue(at: now) else { return work }
-        work.sources = max(0, limits.sources - expanding)
+        work.sources = min(limits.sources, max(0, limits.expansions - expanding))
         work.pushes = min(limits.pushes, room)
         work.claims = true
         written = nil
