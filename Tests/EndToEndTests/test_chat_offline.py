@@ -252,6 +252,28 @@ def test_signing_out_erases_everything(pair, proxy, where):
     assert ann.driver.execute_script("return localStorage.getItem('switchboard.credentials')") is None
 
 
+def test_signing_out_with_messages_that_wait_asks_first(pair, proxy):
+    ann, ben, conversation = pair
+    is_saved(ann, conversation)
+    proxy.cut()
+    write(ann, "one")
+    write(ann, "two")
+    waiting(ann, "one", "two")
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.says("#ask", "2 messages have not been sent, and are lost then.")
+    ann.press(Keys.ESCAPE)
+    ann.gone("#ask")
+    open_chat(ann, conversation)
+    back(ann, proxy)
+    shows(ann, "Hello", "one", "two")
+    shows(ben, "Hello", "one", "two")
+    # Nothing waits any more, and nothing is asked.
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.find("#sign-in-form")
+
+
 def test_an_expired_sign_in_keeps_what_waits_for_the_same_user(pair, proxy):
     ann, ben, _ = pair
     proxy.cut()

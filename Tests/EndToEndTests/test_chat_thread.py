@@ -255,6 +255,19 @@ def test_editing_by_arrow_and_former_texts(chatters, apis, group):
     menu(ben, 3 if ben.all("#message-3 .text") else 2, "history")
     ben.says("#message-history li", "teh words")
     ben.click("#message-history [data-action=close]")
+    # What an edit was about to become is there after the page was left, and after it was loaded anew.
+    field.send_keys(Keys.ARROW_UP)
+    field.send_keys(" and more")
+    ann.go("people")
+    open_chat(ann, group)
+    ann.browser.wait("the edit", lambda: ann.draft() == "the words and more")
+    ann.driver.refresh()
+    ann.says("#composer .about", "Editing")
+    ann.browser.wait("the edit", lambda: ann.draft() == "the words and more")
+    ann.find("#write").send_keys(Keys.ENTER)
+    shows(ben, "the words and more")
+    ann.gone("#composer .about > *")
+    assert ann.draft() == ""
 
 
 def test_a_thread_of_replies(chatters, apis, group):
@@ -264,7 +277,14 @@ def test_a_thread_of_replies(chatters, apis, group):
     ben.find(f"#message-{root}")
     menu(ben, root, "thread")
     ben.says("#replies .root", "the root")
-    ben.find("#write-thread").send_keys("in the thread", Keys.ENTER)
+    # What was written is there again, however the dialog was closed.
+    ben.find("#write-thread").send_keys("in the thr")
+    ben.press(Keys.ESCAPE)
+    ben.gone("#replies")
+    menu(ben, root, "thread")
+    field = ben.find("#write-thread")
+    ben.browser.wait("the reply", lambda: field.get_attribute("value") == "in the thr")
+    field.send_keys("ead", Keys.ENTER)
     ben.says("#replies .replies", "in the thread")
     ben.click("#replies [data-action=close]")
     open_chat(ann, group)

@@ -7,7 +7,10 @@ import pytest
 BEGIN = """
     const { composer } = await load("chat/writing/composer.js");
     const { drafts } = await load("sync/drafts.js");
+    const { localDrafts } = await load("sync/local-drafts.js");
     const { outbox } = await load("sync/outbox.js");
+    const { Problem } = await load("connection/problems.js");
+    const { realtime } = await load("connection/realtime.js");
     const { Recorder } = await load("voice/recorder.js");
     const { emptyThread } = await load("state/thread-rows.js");
     const { ThreadWrites } = await load("sync/thread-writes.js");
@@ -29,27 +32,40 @@ BEGIN = """
         return { blob: new Blob(["sound"]) };
     } });
     Object.defineProperty(Recorder.prototype, "elapsed", { get: () => 2_000 });
+    const messages = [4, 5, 6].map((number) => ({ number, version: 1, textVersion: 1, author: "ann", kind: "text", text: `message ${number}` }));
+    const asked = [];
     class Thread extends ThreadWrites {
         me = "ann";
         state = emptyThread();
-        schedule() { return scheduled.promise; }
+        schedule(message, time, clientID) {
+            asked.push(["schedule", clientID]);
+            return scheduled.promise;
+        }
         noteTyping() {}
+        nameOf(user) { return user; }
+        async find(number) {
+            const found = messages.find((one) => one.number === number);
+            if (!found) throw new Problem({ type: "not_found", status: 404 });
+            return found;
+        }
     }
     const thread = new Thread("c1");
     let writing;
     let sent = 0;
-    const open = () => {
+    const open = (root) => {
         writing?.close();
         writing?.node.remove();
-        writing = composer(thread, { onsend: () => { sent += 1; } });
+        writing = composer(thread, { root, onsend: () => { sent += 1; } });
         document.body.append(writing.node);
         writing.open();
     };
-    const field = () => document.getElementById("write");
+    const field = () => writing.node.querySelector("textarea");
     const type = (text) => {
         field().value = text;
         field().dispatchEvent(new InputEvent("input"));
     };
+    const press = (key) => field().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const target = () => writing.node.querySelector(".about .hint")?.textContent ?? "";
     const click = (selector) => document.querySelector(selector).click();
     const draft = () => drafts.of("c1").text;
     open();
@@ -199,3 +215,199 @@ def test_a_thread_that_was_closed_does_not_change(run):
         thread.apply(conversation(2));
         return [changes, thread.state.conversation.name];
     """) == [0, "version 1"]
+
+
+EDITING, REPLYING = "Editing", "Replying to"
+
+
+def test_an_edit_goes_on_when_the_chat_is_opened_again(run):
+    """As after a change of the language, and after another chat."""
+    assert run(BEGIN + """
+        type("a draft");
+        writing.edit(messages[1]);
+        type("message five");
+        open();
+        await settle();
+        const again = [field().value, target()];
+        press("Escape");
+        const cancelled = [field().value, target()];
+        open();
+        await settle();
+        return [again, cancelled, [field().value, target()]];
+    """) == [["message five", EDITING], ["a draft", ""], ["a draft", ""]]
+
+
+def test_an_edit_that_has_changed_nothing_is_over_with_the_chat(run):
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message 5!");
+        type("message 5");
+        open();
+        await settle();
+        return [field().value, target()];
+    """) == ["", ""]
+
+
+def test_a_message_that_is_gone_is_not_edited_on(run):
+    assert run(BEGIN + """
+        writing.edit({ ...messages[1], number: 9 });
+        type("message nine");
+        open();
+        await settle();
+        return [field().value, target(), localDrafts.openEdit("c1") ?? null];
+    """) == ["", "", None]
+
+
+def test_a_message_that_cannot_be_asked_for_is_edited_on_later(run):
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message five");
+        const { find } = Thread.prototype;
+        Thread.prototype.find = async () => { throw new Problem({ type: "network" }); };
+        open();
+        await settle();
+        const before = field().value;
+        Thread.prototype.find = find;
+        open();
+        await settle();
+        return [before, field().value];
+    """) == ["", "message five"]
+
+
+def test_a_reply_that_is_begun_while_editing_is_a_reply(run):
+    """The draft is its text, and the edit goes on when the message is edited again."""
+    assert run(BEGIN + """
+        type("a draft");
+        writing.edit(messages[1]);
+        type("message five");
+        writing.reply(messages[0]);
+        const reply = [field().value, target()];
+        press("Enter");
+        const { text, replyTo } = outbox.list("c1")[0];
+        writing.edit(messages[1]);
+        return [reply, [text, replyTo], [field().value, target()]];
+    """) == [["a draft", REPLYING], ["a draft", 4], ["message five", EDITING]]
+
+
+def test_each_edit_has_its_own_text(run):
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message five");
+        writing.edit(messages[2]);
+        const other = field().value;
+        type("message six");
+        writing.edit(messages[1]);
+        return [other, field().value];
+    """) == ["message 6", "message five"]
+
+
+def test_an_edit_that_was_sent_is_over(run):
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message five");
+        press("Enter");
+        await settle();
+        const after = [field().value, target()];
+        open();
+        await settle();
+        return [after, [field().value, target()], outbox.all.map((one) => [one.name, one.params.text])];
+    """) == [["", ""], ["", ""], [["messages.edit", "message five"]]]
+
+
+@pytest.mark.parametrize("written", ["", "something else"])
+def test_an_edit_that_was_refused_is_where_it_was_written(run, written):
+    """Once nothing else is written there."""
+    assert run(BEGIN + """
+        type(written);
+        outbox.emit("refused", { entry: { conversation: "c1", name: "messages.edit", params: { number: 5, text: "message five", textVersion: 1 } }, text: "" });
+        await settle();
+        const first = [field().value, target()];
+        if (written) press("Enter");
+        await settle();
+        return [first, [field().value, target()]];
+    """, written=written) == [[written, ""] if written else ["message five", EDITING], ["message five", EDITING]]
+
+
+def test_an_edit_that_was_refused_is_there_when_the_chat_is_opened(run):
+    assert run(BEGIN + """
+        writing.close();
+        outbox.emit("refused", { entry: { conversation: "c1", name: "messages.edit", params: { number: 5, text: "message five", textVersion: 1 } }, text: "" });
+        open();
+        await settle();
+        return [field().value, target()];
+    """) == ["message five", EDITING]
+
+
+def test_what_is_written_in_a_thread_stays_there(run):
+    """Neither in the chat nor in another thread, until it is sent."""
+    assert run(BEGIN + """
+        type("in the chat");
+        open(4);
+        type("in the thread");
+        open(5);
+        const other = field().value;
+        open();
+        const chat = field().value;
+        open(4);
+        const again = field().value;
+        press("Enter");
+        open(4);
+        const { text, thread: root } = outbox.list("c1")[0];
+        return [other, chat, again, [text, root], field().value, draft()];
+    """) == ["", "in the chat", "in the thread", ["in the thread", 4], "", "in the chat"]
+
+
+def test_what_was_written_by_who_has_signed_out_is_not_in_the_thread_of_the_next(run):
+    assert run(BEGIN + """
+        open(4);
+        type("in the thread");
+        localDrafts.reset();
+        open(4);
+        return field().value;
+    """) == ""
+
+
+def test_what_was_recorded_is_there_when_the_chat_is_opened_again(run):
+    assert run(BEGIN + """
+        const row = () => writing.node.querySelector("#voice-composer");
+        click("[data-action=record]");
+        await until("the recording", () => row().dataset.state === "recording");
+        open();
+        await until("what was recorded", () => row().dataset.state === "ended");
+        click("[data-action=send-voice]");
+        await until("the message", () => outbox.list("c1").length === 1);
+        open();
+        return row().dataset.state;
+    """) == "waiting"
+
+
+def test_what_is_scheduled_again_after_its_response_was_lost_is_scheduled_once(run):
+    """It gets the new time if the server has it; another text is another message."""
+    assert run(SEND_LATER + """
+        const later = async (text) => {
+            type(text);
+            click("[data-action=send-later]");
+            click("#send-time [data-later]");
+            await until("the dialog to close", () => !document.getElementById("send-time"));
+            await settle();
+        };
+        realtime.state = "online";
+        realtime.request = async (name, { clientID }) => {
+            asked.push([name, clientID]);
+            if (isLost) throw new Problem({ type: "not_found", status: 404 });
+            return {};
+        };
+        let isLost = false;
+        scheduled.reject(new Problem({ type: "timeout" }));
+        await settle();
+        const first = [field().value, asked.splice(0)];
+        await later("good morning");
+        const second = [field().value, asked.splice(0)];
+        isLost = true;
+        await later("good evening");
+        await later("good evening");
+        const third = asked.splice(0);
+        const same = (one, other) => one[1] === other[1];
+        return [first[0], second[0], second[1].map(([name]) => name), same(first[1][0], second[1][0]),
+            third.map(([name]) => name), same(third[0], second[1][0]), same(third[0], third[1]) && same(third[1], third[2])];
+    """) == ["good morning", "", ["scheduled.update"], True, ["schedule", "scheduled.update", "schedule"], False, True]

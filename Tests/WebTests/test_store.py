@@ -73,6 +73,51 @@ def test_what_is_added_at_the_same_instant_is_one_write(run):
     assert run(script) == [2, [2, 3, 4], 5, ["a", "b", "c", "d"], []]
 
 
+DURABILITY = STORE + """
+    const { transaction } = IDBDatabase.prototype;
+    const writes = [];
+    IDBDatabase.prototype.transaction = function (names, mode, options) {
+        if (mode === "readwrite") writes.push([[...names].sort().join(" "), options?.durability]);
+        return transaction.call(this, names, mode, options);
+    };
+    const restored = (value) => { IDBDatabase.prototype.transaction = transaction; return value; };
+"""
+
+
+def test_drafts_are_on_the_disk_and_many_are_few_writes(run):
+    """While one is written the last of each waits, and what has no value any more is removed."""
+    assert run(DURABILITY + """
+        const store = await made(new QueueStore(), "queue.u1");
+        const draft = (text) => ({ conversation: "c1", draft: { text } });
+        const local = (value) => ({ conversation: "c1 thread 4", of: "c1", what: "thread 4", value });
+        store.putDraft(local({ text: "a reply" }));
+        for (let index = 0; index < 100; index += 1) store.putDraft(draft(`text ${index}`));
+        await store.putDraft(draft("the last"));
+        const { drafts } = await store.load();
+        const first = [drafts.map((one) => one.draft?.text ?? one.value.text), writes.splice(0)];
+        await store.putDraft(local());
+        // The page is closed while one is written.
+        store.putDraft(draft("before"));
+        store.putDraft(draft("at the end"));
+        store.close();
+        const again = await made(new QueueStore(), "queue.u1");
+        return restored([first, (await again.load()).drafts, failures]);
+    """) == [
+        [["the last", "a reply"], [["drafts", "strict"]] * 2],
+        [{"conversation": "c1", "draft": {"text": "at the end"}}], [],
+    ]
+
+
+def test_what_was_acknowledged_is_on_the_disk_before_it_leaves_the_queue(run):
+    assert run(DURABILITY + """
+        const cache = await made(new Cache(), "cache.2.u1");
+        await cache.saveThread("v", record(1, 1, 2), roster, changes(messages(1, 2)), 1);
+        writes.length = 0;
+        await cache.saveResult({ conversation: "v", clientID: "m", name: "messages.send", params: { text: "new" } }, { message: message(3) });
+        return restored(writes.map(([, durability]) => durability));
+    """) == ["strict"]
+
+
 def test_without_a_database_it_goes_on_in_memory(run):
     """Where there is none, where the browser refuses, and where nothing is to be kept."""
     script = STORE + """

@@ -34,9 +34,18 @@ BEGIN = """
     });
     Object.defineProperty(Recorder.prototype, "elapsed", { get: () => 2_000 });
     let isSignedIn = true;
-    const voice = voiceComposer({ send: ({ file }) => did.push(`send ${file}`), write: (text) => did.push(`write ${text}`),
-        note() {}, show() {}, isSignedIn: () => isSignedIn });
-    document.body.append(voice.buttons, voice.row);
+    let kept;
+    const unsent = { get: () => kept, keep: (sound) => { kept = sound; }, end: () => { kept = undefined; } };
+    let voice;
+    const open = () => {
+        voice?.close();
+        document.body.replaceChildren(...["toasts", "announcer"].map((id) => document.getElementById(id)));
+        voice = voiceComposer({ send: ({ file }) => did.push(`send ${file}`), write: (text) => did.push(`write ${text}`),
+            note() {}, show() {}, isSignedIn: () => isSignedIn, unsent });
+        document.body.append(voice.buttons, voice.row);
+        voice.restore();
+    };
+    open();
     const find = (action) => document.querySelector(`[data-action=${action}]`);
     const begun = (name) => until(`the beginning of ${name}`, () => did.includes(name));
     const ended = (action) => until(`the end of ${action}`, () => !find(action).hasAttribute("aria-busy"));
@@ -81,12 +90,61 @@ def test_a_blocked_microphone_is_not_reported_in_a_chat_that_was_left(run):
     """) == []
 
 
-def test_a_recording_ends_with_the_chat(run):
+def test_what_was_recorded_is_there_when_the_chat_is_opened_again(run):
     assert run(BEGIN + """
         await recordNow();
+        open();
+        await until("what is kept", () => kept);
+        const before = voice.row.dataset.state;
+        open();
+        const shown = [voice.row.dataset.state, voice.row.hidden, voice.row.querySelector(".clock").textContent, kept];
+        find("send-voice").click();
+        await ended("send-voice");
+        return [before, shown, did, kept ?? null, voice.row.dataset.state];
+    """) == [
+        "waiting", ["ended", False, "0:02", {"file": "f1", "elapsed": 2_000}], ["finish", "send f1"], None, "waiting",
+    ]
+
+
+def test_what_was_recorded_and_is_not_wanted_is_discarded(run):
+    assert run(BEGIN + """
+        await recordNow();
+        open();
+        await until("what is kept", () => kept);
+        voice.restore();
+        find("cancel-voice").click();
+        await begun("/v1/voice-files/f1");
+        return [did, kept ?? null, voice.row.dataset.state];
+    """) == [["finish", "/v1/voice-files/f1"], None, "waiting"]
+
+
+def test_what_was_recorded_is_not_kept_once_somebody_else_may_sign_in(run):
+    """Neither by signing out, nor while it is finished."""
+    assert run(BEGIN + """
+        await recordNow();
+        isSignedIn = false;
+        open();
+        await settle();
+        const first = [...did];
+        isSignedIn = true;
+        await recordNow();
+        hold("finish");
         voice.close();
-        return did;
-    """) == ["cancel"]
+        isSignedIn = false;
+        go("finish");
+        await begun("/v1/voice-files/f1");
+        return [first, did, kept ?? null];
+    """) == [["cancel"], ["finish", "/v1/voice-files/f1"], None]
+
+
+def test_what_cannot_be_finished_when_the_chat_is_left_is_lost_and_said_to_be(run):
+    assert run(BEGIN + """
+        await recordNow();
+        failure = new Problem({ type: "network" });
+        voice.close();
+        await until("the message", () => shownToasts().length === 1);
+        return [did, kept ?? null];
+    """) == [["finish", "cancel"], None]
 
 
 @pytest.mark.parametrize(
@@ -123,9 +181,9 @@ def test_what_could_not_be_sent_may_be_sent_again(run):
     """) == [["finish", "finish", "send f1"], "ended", "waiting"]
 
 
-@pytest.mark.parametrize("is_signed_in", [True, False])
-def test_what_cannot_be_sent_from_a_chat_that_was_left_is_discarded(run, is_signed_in):
-    """Nothing is shown to whoever sits there after a sign-out."""
+@pytest.mark.parametrize(("is_signed_in", "done"), [(True, ["finish", "finish", "cancel"]), (False, ["finish", "cancel"])])
+def test_what_cannot_be_sent_from_a_chat_that_was_left_is_discarded(run, is_signed_in, done):
+    """If it can be finished no better a second time. Nothing is shown to whoever sits there after a sign-out."""
     discarded, reports = run(BEGIN + """
         await recordNow();
         failure = new Problem({ type: "network" });
@@ -138,4 +196,20 @@ def test_what_cannot_be_sent_from_a_chat_that_was_left_is_discarded(run, is_sign
         await ended("send-voice");
         return [did, shownToasts().length];
     """, wasSignedIn=is_signed_in)
-    assert discarded == ["finish", "cancel"] and reports == (1 if is_signed_in else 0)
+    assert discarded == done and reports == (1 if is_signed_in else 0)
+
+
+def test_what_could_not_be_sent_from_a_chat_that_was_left_can_be_sent_there(run):
+    assert run(BEGIN + """
+        await recordNow();
+        failure = new Problem({ type: "network" });
+        hold("finish");
+        find("send-voice").click();
+        await begun("finish");
+        const button = find("send-voice");
+        Recorder.prototype.finish = async () => ({ file: "f2" });
+        open();
+        go("finish");
+        await until("what is kept", () => kept);
+        return [did, kept];
+    """) == [["finish"], {"file": "f2", "elapsed": 2_000}]

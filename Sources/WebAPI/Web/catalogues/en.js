@@ -237,6 +237,7 @@ export const english = {
         passwordChanged: "Password changed. Your other devices were signed out.",
         signOutSure: "Sign out?",
         signOutConsequence: "This ends the call you are in.",
+        signOutUnsent: { one: "{count} message has not been sent, and is lost then.", other: "{count} messages have not been sent, and are lost then." },
         signedInAs: "Signed in as {email}",
         profile: "Profile",
         calls: "Calls",

@@ -27,6 +27,7 @@ import { drafts } from "../sync/drafts.js";
 import { friends } from "../sync/friends.js";
 import { inbox } from "../sync/inbox.js";
 import { names } from "../sync/known-names.js";
+import { isLocal, localDrafts } from "../sync/local-drafts.js";
 import { outbox } from "../sync/outbox.js";
 import { presence } from "../sync/presence.js";
 import { resetHeldThreads } from "../sync/thread-cache.js";
@@ -121,7 +122,8 @@ async function enter() {
     restoreClock(await storage.cache.value("clock"));
     emoji.start(await storage.cache.value("emoji"));
     if (shown !== user) return;
-    drafts.start(written);
+    drafts.start(written.filter((row) => !isLocal(row)));
+    localDrafts.start(written.filter(isLocal));
     friends.start();
     realtime.listen(`user:${user.id}`);
     await inbox.start();
@@ -173,7 +175,7 @@ function forgetEverything() {
         clearMessages();
         root.replaceChildren(h("p", { class: "boot", role: "status" }, t("main.loading")));
     };
-    const parts = [calls, assistant, inbox, drafts, emoji, outbox, friends, names, presence].map((one) => () => one.reset());
+    const parts = [calls, assistant, inbox, drafts, localDrafts, emoji, outbox, friends, names, presence].map((one) => () => one.reset());
     // Calls that end say so: that is cleared too.
     for (const forget of [closeDialogs, closeShell, clearScreen, ...parts, resetWatches, resetHeldThreads, () => realtime.stop(), clearMessages]) {
         try { forget(); } catch (error) { console.error(error); }

@@ -41,11 +41,27 @@ function enter() {
 export function open(attributes, ...children) {
     const dialog = h("dialog", { class: "dialog", ...attributes }, children);
     dialog.addEventListener("close", () => dialog.remove());
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    closeBeside(dialog);
     document.body.append(dialog);
     dialog.showModal();
     enter();
     return dialog;
+}
+
+/**
+ * A press beside it closes it, unless something was written in a form of it. One on its own edge does not, nor one that began
+ * inside, such as a selection that is dragged out of it.
+ */
+function closeBeside(dialog) {
+    let isWritten = false;
+    let isBeside = false;
+    const lies = ({ target, clientX, clientY }) => {
+        const { left, right, top, bottom } = dialog.getBoundingClientRect();
+        return target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom);
+    };
+    dialog.addEventListener("input", ({ target }) => { isWritten ||= target.closest("form.ask-form") !== null; });
+    dialog.addEventListener("pointerdown", (event) => { isBeside = lies(event); });
+    dialog.addEventListener("click", (event) => { if (isBeside && lies(event) && !isWritten) dialog.close(); });
 }
 
 /** The button at the end of a dialog that asks for nothing. */

@@ -162,7 +162,10 @@ export class Cache extends Emitter {
         });
     }
 
-    /** Writes what the result of an entry of the queue has changed, whether its conversation is open or not: see results.js. */
+    /**
+     * Writes what the result of an entry of the queue has changed, whether its conversation is open or not: see results.js. The
+     * disk has it when it resolves: the entry leaves the queue then.
+     */
     saveResult(entry, result) {
         const id = entry.conversation;
         return this.#write(["rows", "conversations", ...NUMBERED], async (stores) => {
@@ -175,7 +178,7 @@ export class Cache extends Emitter {
             for (const one of next.messages) stores.messages.put({ ...newer(await stores.messages.get([id, one.number]), one), conversation: id });
             for (const one of next.own) stores.own.put({ ...newerOwn(await stores.own.get([id, one.number]), one), conversation: id });
             await removeOutdated(stores.translations, id, next.messages);
-        });
+        }, { isStrict: true });
     }
 
     forget(id) {
@@ -252,16 +255,16 @@ export class Cache extends Emitter {
         }
     }
 
-    #write(names, work) {
-        const written = this.#last.then(() => this.#try(names, work));
+    #write(names, work, options) {
+        const written = this.#last.then(() => this.#try(names, work, options));
         this.#last = written;
         return written;
     }
 
-    async #try(names, work) {
+    async #try(names, work, options) {
         while (this.#database) {
             try {
-                const result = await this.#database.write(names, work);
+                const result = await this.#database.write(names, work, options);
                 this.#writes += 1;
                 if (this.#writes % COUNT_INTERVAL === 1) await this.#shrink();
                 return result;

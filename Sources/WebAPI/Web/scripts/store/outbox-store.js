@@ -1,6 +1,7 @@
 // What is written and not sent yet, on disk: the entries of the queue in their order, and drafts.
 //
 // This database is never replaced by another version of it: stores and indexes may be added, entries keep their shape.
+// Versions before local drafts take these for drafts of conversations that they do not know.
 // Where there is no database everything goes on in memory, until the page closes.
 
 import { Emitter } from "../state/emitter.js";
@@ -18,6 +19,9 @@ export class QueueStore extends Emitter {
     #order = 0;
     /** What is written next: `{entry, replaced, resolve}`. */
     #adding = [];
+    /** Drafts that are written next, by their keys, and the write that is under way. */
+    #drafts = new Map();
+    #savingDrafts;
 
     /** `name` is undefined where nothing may be kept. Resolves to `{entries, drafts}`. */
     async open(name) {
@@ -36,7 +40,9 @@ export class QueueStore extends Emitter {
 
     get isOnDisk() { return this.#database !== undefined; }
 
+    /** What was to be written is. */
     close() {
+        this.flushDrafts();
         this.#database?.close();
         this.#database = undefined;
     }
@@ -100,7 +106,29 @@ export class QueueStore extends Emitter {
 
     async remove(order) { await this.#write(["entries"], ({ entries }) => { entries.delete(order); }); }
 
-    async putDraft(draft) { await this.#write(["drafts"], ({ drafts }) => { drafts.put(draft); }); }
+    /**
+     * Writes a draft: a conversation's, or another one by a key of its own, which has `what` it is of, and is over without a
+     * `value`. Of what is written of one while the disk is busy the last is kept.
+     */
+    putDraft(draft) {
+        this.#drafts.set(draft.conversation, draft);
+        this.#savingDrafts ??= this.#saveDrafts();
+        return this.#savingDrafts;
+    }
+
+    async #saveDrafts() {
+        while (this.#drafts.size > 0) await this.flushDrafts();
+        this.#savingDrafts = undefined;
+    }
+
+    /** Begins to write them before it returns: the page may be closed. */
+    flushDrafts() {
+        const changed = [...this.#drafts.values()];
+        this.#drafts.clear();
+        return changed.length === 0 ? Promise.resolve() : this.#write(["drafts"], ({ drafts }) => {
+            for (const one of changed) if (one.what && !one.value) drafts.delete(one.conversation); else drafts.put(one);
+        }, { isStrict: true });
+    }
 
     /** Once more after the disk was full; what cannot be written is in memory. */
     async #write(names, work, options) {
@@ -120,6 +148,7 @@ export class QueueStore extends Emitter {
     makeRoom = async () => {};
 
     #fail(error) {
+        this.#drafts.clear();
         this.close();
         this.emit("failed", error);
     }

@@ -20,6 +20,7 @@ class Storage extends Emitter {
         setInterval(() => { if (this.#isOpen) this.cache.removeExpired(certainNow()); }, EXPIRY_INTERVAL);
         for (const one of [this.queue, this.cache]) one.on("failed", (error) => this.#noteFailure(error));
         this.queue.makeRoom = () => this.cache.makeRoom();
+        addEventListener("pagehide", () => this.queue.flushDrafts());
     }
 
     /**

@@ -73,6 +73,8 @@ class Outbox extends Emitter {
     entries(conversation) { return this.#lists.all(conversation); }
     get all() { return this.#entries; }
     get waiting() { return queue.countWaiting(this.#entries); }
+    /** How many messages the server does not have, as far as is known, with those that it has refused. */
+    get unsentMessages() { return this.#entries.filter(queue.isMessage).length; }
 
     /** The messages of a conversation that are not stored. */
     list(conversation) { return this.#lists.messages(conversation); }

@@ -1,4 +1,5 @@
-// A voice message in the composer of a thread: recording one, or choosing a file.
+// A voice message in the composer of a thread: recording one, or choosing a file. What was recorded when the chat is left can be
+// sent when it is opened again.
 
 import { server } from "../connection/features.js";
 import { errorMessage } from "../connection/problems.js";
@@ -6,16 +7,32 @@ import { announce, button, busy, h, toast } from "../elements/dom.js";
 import { clockText, lengthText } from "../language/format.js";
 import { t } from "../language/texts.js";
 import { Recorder } from "./recorder.js";
-import { dictated, voiceFile, voiceLimits } from "./voice-files.js";
+import { dictated, discardVoice, voiceFile, voiceLimits } from "./voice-files.js";
 
 const MIN_DURATION = 500;
+
+/** A recorder that has ended long ago. */
+class KeptRecording {
+    isKept = true;
+    hasEnded = true;
+    #sound;
+
+    constructor({ elapsed, ...sound }) {
+        this.elapsed = elapsed;
+        this.#sound = sound;
+    }
+
+    async finish() { return this.#sound; }
+    cancel() { discardVoice(this.#sound); }
+}
 
 /**
  * The buttons to begin with, and the row that is shown meanwhile. `send(sound)` is called with what is to be sent, `{file}` or `{blob}`,
  * `write(text)` with what was said instead, `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place
- * of the text. Once `isSignedIn()` is false nobody is told what became of it.
+ * of the text. `unsent` keeps what was recorded and not sent: `{get(), keep({file, blob, elapsed}), end()}`. Once `isSignedIn()`
+ * is false nobody is told what became of it, and nothing is kept.
  */
-export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) {
+export function voiceComposer({ send, write, note, show: showRow, isSignedIn, unsent }) {
     /** The one that records, or has ended by itself; not that of a recording that is being sent. */
     let recorder;
     let isClosed = false;
@@ -75,17 +92,19 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
         recorder = undefined;
         if (!isClosed) report(error);
     };
-    const end = (text) => {
+    const end = (own, text) => {
         clearInterval(timer);
         recorder = undefined;
+        if (own?.isKept) unsent.end();
         note(false);
         show("waiting");
         record.focus();
         say(text);
     };
     const cancel = () => {
-        recorder?.cancel();
-        end(t("ending.cancelled"));
+        const own = recorder;
+        own?.cancel();
+        end(own, t("ending.cancelled"));
     };
     /** Ends the recording, and does something with it. */
     const conclude = async (work) => {
@@ -102,22 +121,35 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
         recorder = undefined;
         await work(own);
     };
-    /** After an error it may be sent, unless the chat was left. */
+    /** After an error it may be sent, here or when the chat is opened again. */
     const keep = (own) => {
-        if (isClosed) return own.cancel();
+        if (isClosed) return keepUnsent(own).catch(() => {});
         recorder = own;
         show("ended");
+    };
+    /** What cannot be finished is lost. */
+    const keepUnsent = async (own) => {
+        if (own.isKept) return;
+        if (own.elapsed < MIN_DURATION || !isSignedIn()) return own.cancel();
+        const { elapsed } = own;
+        try {
+            const sound = await own.finish();
+            if (isSignedIn()) unsent.keep({ ...sound, elapsed }); else discardVoice(sound);
+        } catch (error) {
+            own.cancel();
+            throw error;
+        }
     };
     const finish = () => conclude(async (own) => {
         try {
             send(await own.finish());
-            end(t("receipts.sent"));
+            end(own, t("receipts.sent"));
         } catch (error) {
             if (error.isTransient) {
                 keep(own);
             } else {
                 own.cancel();
-                end(t("row.notSent"));
+                end(own, t("row.notSent"));
             }
             throw error;
         }
@@ -125,7 +157,7 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
     const dictate = () => conclude(async (own) => {
         try {
             const text = await dictated(await own.finish());
-            end(text || t("transcript.noSpeech"));
+            end(own, text || t("transcript.noSpeech"));
             if (text) write(text);
             else if (isSignedIn()) toast(t("transcript.noSpeech"));
         } catch (error) {
@@ -151,11 +183,21 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn }) 
     return {
         row,
         buttons: h("div", { class: "voice-actions" }, Recorder.isPossible && record, choose, input),
-        /** What is being sent goes on. */
+        /** Shows what was recorded before the chat was left. */
+        restore() {
+            const sound = unsent.get();
+            if (!sound || recorder || row.dataset.state !== "waiting" || record.hasAttribute("aria-busy")) return;
+            recorder = new KeptRecording(sound);
+            asText.hidden = !server.transcribes;
+            clock.textContent = clockText(recorder.elapsed);
+            show("ended");
+        },
+        /** What is being sent goes on, and what was being recorded is kept. */
         close() {
             isClosed = true;
             clearInterval(timer);
-            recorder?.cancel();
+            if (row.dataset.state === "waiting") recorder?.cancel();
+            else if (recorder) keepUnsent(recorder).catch(report);
             recorder = undefined;
         },
     };

@@ -36,10 +36,12 @@ const typed = (blob) => new Blob([blob], { type: /webm|matroska/.test(blob.type)
 export async function dictated({ file, blob }) {
     if (!file) return (await authorized("POST", "/v1/dictation", typed(blob), { timeout: UPLOAD_TIMEOUT })).text;
     const { text } = await authorized("POST", `/v1/voice-files/${file}/dictation`, {}, { timeout: UPLOAD_TIMEOUT });
-    // Nobody has to wait for it: it is removed in any case after a day.
-    request("voice.discard", { file }).catch(() => {});
+    discardVoice({ file });
     return text;
 }
+
+/** Removes what the server has of a recording. Nobody has to wait for it: it is removed in any case after a day. */
+export function discardVoice({ file }) { if (file) request("voice.discard", { file }).catch(() => {}); }
 
 /** What can be sent of a chosen file: `{file}`, or the `{blob}` if the server cannot be reached. Throws if it is refused. */
 export async function voiceFile(blob) {

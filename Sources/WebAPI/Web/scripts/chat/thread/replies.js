@@ -74,5 +74,6 @@ export function openReplies(thread, root, show) {
     draw();
     attempt(load());
     attempt(async () => { rootMessage = await thread.find(root); draw(); });
+    writing.open();
     writing.focus();
 }

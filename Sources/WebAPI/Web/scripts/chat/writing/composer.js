@@ -1,5 +1,6 @@
 // Writing a message: Enter sends, unless it is to begin a line, as Shift and Enter do; Ctrl and Enter always send. Escape
-// ends an edit or a reply, and the arrow up in an empty field edits the last message. What is written is kept as a draft.
+// ends an edit or a reply, and the arrow up in an empty field edits the last message. What is written is kept: as a draft, which
+// the user's other devices have too, and on this one alone what is written in a thread, or as another text of a message.
 
 import { attempt } from "../../elements/attempt.js";
 import { completionList } from "../../elements/completion-list.js";
@@ -10,6 +11,7 @@ import { decoded, encoded } from "../../state/mentions.js";
 import { heldMessages, lastEditable, messageOf, othersIn } from "../../state/thread-rows.js";
 import { preferences } from "../../store/preferences.js";
 import { drafts } from "../../sync/drafts.js";
+import { VOICE, editOf, localDrafts, replyIn } from "../../sync/local-drafts.js";
 import { voiceComposer } from "../../voice/voice-composer.js";
 import { quote } from "../messages/message.js";
 import { emojiCompletion, mentionCompletion } from "./completions.js";
@@ -22,13 +24,14 @@ const MAX_BYTES = 65_536;
 const encoder = new TextEncoder();
 
 /**
- * `root` is the number of the message in whose thread it writes: there are neither drafts nor voice messages then. `onsend`
- * is called when something was sent.
+ * `root` is the number of the message in whose thread it writes: there are no voice messages then. `onsend` is called when
+ * something was sent.
  */
 export function composer(thread, { root, onsend = () => {} } = {}) {
     /** What the text is for: `{reply: message}`, `{edit: message}` or neither. */
     let target = {};
     let mentions = [];
+    let isOpened = false;
     let isClosed = false;
     const id = root ? "write-thread" : "write";
     const field = h("textarea", { id, rows: "1", placeholder: t("composer.placeholder"), "aria-label": root ? t("composer.replyInThread") : t("composer.placeholder"),
@@ -85,7 +88,20 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         replaceText(field.value === "" ? words : `${text()} ${words}`);
     } });
     /** Once it is closed, the same chat may have been opened anew, or somebody else be signed in. */
-    const keep = () => { if (!root && !target.edit && !isClosed) drafts.write(thread.id, encoded(field.value, mentions), target.reply?.number); };
+    const keep = () => {
+        if (isClosed) return;
+        const written = encoded(field.value, mentions);
+        if (target.edit) keepEdit(target.edit, written);
+        else if (!root) drafts.write(thread.id, written, target.reply?.number);
+        else if (written !== "") localDrafts.write(thread.id, replyIn(root), { text: written });
+        else localDrafts.end(thread.id, replyIn(root));
+    };
+    /** Only what has changed is worth it. One that `isOpen` is shown when the chat is opened the next time. */
+    const keepEdit = (message, written, isOpen = true) => {
+        const { number, clientID } = message;
+        if (written !== message.text) localDrafts.write(thread.id, editOf(message), { number, clientID, text: written, isOpen });
+        else localDrafts.end(thread.id, editOf(message));
+    };
 
     const showTarget = () => {
         const message = target.edit ?? target.reply;
@@ -93,26 +109,46 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         about.replaceChildren(...message ? [h("p", { class: "hint" }, target.edit ? t("composer.editing") : t("composer.replyingTo")),
             message.number && quote(thread, message.number),
             button({ name: "close", label: target.edit ? t("composer.stopEditing") : t("composer.doNotReply"), bare: true, class: "round quiet",
-                data: { action: "cancel-target" }, onclick: () => { setTarget({}); field.focus(); } })] : []);
+                data: { action: "cancel-target" }, onclick: () => { cancelTarget(); field.focus(); } })] : []);
     };
+    /** An edit that something else takes the place of is kept, and goes on when its message is edited again. */
     const setTarget = (next) => {
-        const wasEdit = target.edit;
+        const { edit } = target;
+        if (edit) keepEdit(edit, encoded(field.value, mentions), false);
         target = next;
+        if (next.edit) showText(localDrafts.of(thread.id, editOf(next.edit))?.text ?? next.edit.text);
+        else if (edit) showText(draftText());
         showTarget();
-        if (next.edit) showText(next.edit.text);
-        else if (wasEdit) showDraft();
         if (next.edit ?? next.reply) field.focus();
         keep();
+    };
+    /** The edit or the reply is ended, and what was written before is back. */
+    const endTarget = () => {
+        const { edit } = target;
+        target = {};
+        if (edit) {
+            localDrafts.end(thread.id, editOf(edit));
+            showDraft();
+        } else {
+            showTarget();
+            keep();
+        }
+    };
+    const cancelTarget = () => {
+        endTarget();
+        showRefused();
     };
 
     // The draft
 
+    const draftText = () => root ? localDrafts.of(thread.id, replyIn(root))?.text ?? "" : drafts.of(thread.id).text;
     /** Shows what is kept, here or by another device, but never over what is being typed. */
     let shown;
     const showDraft = () => {
+        showText(draftText());
+        if (root) return showTarget();
         const draft = drafts.of(thread.id);
         shown = draft;
-        showText(draft.text);
         const message = draft.replyTo && messageOf(thread.state, draft.replyTo);
         target = message ? { reply: message } : {};
         showTarget();
@@ -124,7 +160,39 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         shown = draft;
         if (!isShown) showDraft();
     };
-    const unsubscribe = root ? () => {} : drafts.on("change", (conversation) => { if (conversation === thread.id) follow(); });
+    /** The message of an edit that was left, while it can be edited. */
+    const editedMessage = async ({ number, clientID }) => {
+        if (number) return messageOf(thread.state, number) ?? thread.find(number);
+        return thread.outgoing.find((one) => one.clientID === clientID && one.isRevisable)
+            ?? heldMessages(thread.state).find((one) => one.author === thread.me && one.clientID === clientID);
+    };
+    /** Goes on with an edit that was left, or has come back from the server, unless something else is being written. */
+    const showEdit = async () => {
+        const edit = root ? undefined : localDrafts.openEdit(thread.id);
+        if (!edit || target.edit) return;
+        const before = field.value;
+        let message;
+        try { message = await editedMessage(edit); } catch (error) {
+            // It cannot be asked for now, or nothing is left to be edited.
+            if (error.isTransient) return;
+        }
+        if (isClosed || target.edit || field.value !== before) return;
+        if (!message && edit.clientID && !edit.number) return;
+        if (!message || message.deletedAt) return localDrafts.end(thread.id, editOf(edit));
+        target = { edit: message };
+        showText(edit.text);
+        showTarget();
+    };
+    /** An edit that was refused while something else was written. */
+    const showRefused = () => { if (field.value === "" && !target.reply) showEdit(); };
+    const unsubscribe = [
+        root ? () => {} : drafts.on("change", (conversation) => { if (conversation === thread.id) follow(); }),
+        localDrafts.on("offered", (conversation) => {
+            if (conversation !== thread.id || !isOpened || document.hidden) return;
+            showRefused();
+            voice?.restore();
+        }),
+    ];
 
     // Sending
 
@@ -141,7 +209,9 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         target = {};
         showTarget();
         setText("", []);
-        return root ? {} : { draft: drafts.takeForSending(thread.id) };
+        if (!root) return { draft: drafts.takeForSending(thread.id) };
+        localDrafts.end(thread.id, replyIn(root));
+        return {};
     };
     /** One that has been sent meanwhile is edited as any other. */
     const revise = async ({ clientID }, words) => {
@@ -157,10 +227,12 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         if (!message) return;
         if (!edit) {
             thread.send({ ...message, ...clear() });
+            showRefused();
             return onsend();
         }
         const isDone = edit.number ? await attempt(thread.edit(edit, message.text)) : await revise(edit, message.text);
-        if (isDone && target.edit === edit) setTarget({});
+        if (!isDone) return;
+        if (target.edit === edit) cancelTarget(); else localDrafts.end(thread.id, editOf(edit));
     };
     const schedule = async () => {
         const message = !target.edit && take();
@@ -189,7 +261,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             send();
         } else if (event.key === "Escape" && (target.edit || target.reply)) {
             event.preventDefault();
-            setTarget({});
+            cancelTarget();
         } else if (event.key === "ArrowUp" && field.value === "" && !target.edit && !root) {
             const message = thread.outgoing.findLast((one) => one.isRevisable && !one.thread) ?? lastEditable(thread.state, thread.me);
             if (!message) return;
@@ -207,7 +279,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const voice = root ? undefined : voiceComposer({
         send: (sound) => {
             const { reply } = target;
-            if (!target.edit) setTarget({});
+            if (reply && !isClosed) endTarget();
             thread.send({ ...sound, ...(reply && { replyTo: reply.number }) });
             if (!isClosed) onsend();
         },
@@ -218,29 +290,36 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
             field.focus();
         },
         isSignedIn: () => thread.isSignedIn,
+        unsent: {
+            get: () => localDrafts.of(thread.id, VOICE),
+            // The same chat may have been opened anew.
+            keep: (sound) => localDrafts.offer(thread.id, VOICE, sound),
+            end: () => localDrafts.end(thread.id, VOICE),
+        },
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),
         show: (isRecording) => { node.dataset.recording = String(isRecording); },
     });
     const node = h("form", { class: "write", id: root ? "thread-composer" : "composer", data: { recording: "false" },
         onsubmit: (event) => { event.preventDefault(); send(); } }, chips.node, about, list.node, smile, field, voice?.buttons, help, !root && later, submit, voice?.row);
-    let isOpened = false;
     return {
         node,
         /** Shows what was being written, once people and messages are there. */
         open() {
-            if (isOpened || root) return;
+            if (isOpened) return;
             isOpened = true;
-            if (!isEmpty(drafts.of(thread.id)) && field.value === "") showDraft();
+            if (field.value === "" && (root ? draftText() !== "" : !isEmpty(drafts.of(thread.id)))) showDraft();
+            showEdit();
+            voice?.restore();
         },
         focus: () => field.focus(),
-        reply: (message) => setTarget({ ...(!target.edit && target), reply: message }),
+        reply: (message) => setTarget({ reply: message }),
         edit: (message) => setTarget({ edit: message }),
         suggest: (message) => chips.suggest(message),
         /** Whether the user is in the middle of a text. */
         get isTyping() { return document.activeElement === field && field.value !== ""; },
         close() {
             isClosed = true;
-            unsubscribe();
+            unsubscribe.forEach((one) => one());
             voice?.close();
             if (!target.edit) thread.noteTyping(false);
             if (!root) drafts.save(thread.id);

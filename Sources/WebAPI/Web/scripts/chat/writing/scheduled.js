@@ -12,6 +12,7 @@ import { whenText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { decoded, encoded } from "../../state/mentions.js";
 import { laterChoices, localText } from "../../state/send-times.js";
+import { SCHEDULED, localDrafts } from "../../sync/local-drafts.js";
 
 const LEAST = 10_000;
 
@@ -43,9 +44,39 @@ function askTime(title, at) {
 /** Asks for a time, and has the message sent then. Resolves to whether it waits. */
 export async function sendLater(thread, message) {
     const time = await askTime(t("composer.sendLater"));
-    if (!time || !await attempt(thread.schedule(message, time, randomID()))) return false;
+    if (!time || !await attempt(schedule(thread, message, time))) return false;
     toast(t("scheduled.isSent", { time: whenText(time.toISOString()) }));
     return true;
+}
+
+/**
+ * The client id is kept until there is a response: whoever tries again, because the first request seems not to have arrived,
+ * does not send it twice.
+ */
+async function schedule(thread, message, time) {
+    const text = JSON.stringify(message);
+    const before = localDrafts.of(thread.id, SCHEDULED);
+    const clientID = before?.text === text ? before.clientID : randomID();
+    const isRepeated = before?.clientID === clientID;
+    localDrafts.write(thread.id, SCHEDULED, { clientID, text });
+    try {
+        if (!isRepeated || !await isMoved(thread, clientID, time)) await thread.schedule(message, time, clientID);
+        localDrafts.end(thread.id, SCHEDULED);
+    } catch (error) {
+        if (!error.isTransient) localDrafts.end(thread.id, SCHEDULED);
+        throw error;
+    }
+}
+
+/** Gives one another time, if the server has it. */
+async function isMoved(thread, clientID, time) {
+    try {
+        await request("scheduled.update", { conversation: thread.id, clientID, sendAt: time.toISOString() });
+        return true;
+    } catch (error) {
+        if (error.type === "not_found") return false;
+        throw error;
+    }
 }
 
 /** The line above the composer that says how many wait. */
