@@ -12,8 +12,9 @@ from switchboard_tests import asyncapi
 from switchboard_tests.metrics import families, value
 from switchboard_tests.rawsocket import RawSocket
 from switchboard_tests.server import HTTP, Server, refused
+from switchboard_tests.versions import WEB_CLIENT
 
-WEB = {"name": "Switchboard-Web", "version": "0.1.0"}
+WEB = {"name": "Switchboard-Web", "version": WEB_CLIENT}
 LABELS = {"Switchboard-Swift", "Switchboard-Web", "other", "none"}
 
 

@@ -39,12 +39,13 @@ def announced(guide: str, after: str) -> set[str]:
     """What stands in backticks under `### Removed` of the versions after one and before 1.0."""
     found: set[str] = set()
     for section in re.split(r"^## ", guide, flags=re.M)[1:]:
-        version, _, text = section.partition("\n")
-        if not order(after) < order(version.strip()) or int(version.split(".")[0]) > 0:
+        heading, _, text = section.partition("\n")
+        version = heading.removesuffix(", unreleased")
+        if not order(after) < order(version) or int(version.split(".")[0]) > 0:
             continue
         for part in re.split(r"^### ", text, flags=re.M)[1:]:
-            heading, _, lines = part.partition("\n")
-            if heading.strip() == "Removed":
+            kind, _, lines = part.partition("\n")
+            if kind.strip() == "Removed":
                 found |= set(re.findall(r"`([^`\n]+)`", lines))
     return found
 
@@ -103,7 +104,7 @@ def test_versions_are_ordered():
 
 def test_only_later_versions_announce_removals():
     guide = "# Changes\n\n## 1.0.0\n\n### Removed\n\n- `e`\n"
-    guide += "\n## 0.2.0\n\n### Added\n\n- `a`\n\n### Removed\n\n- `b: c`\n\n## 0.1.0\n\n### Removed\n\n- `d`\n"
+    guide += "\n## 0.2.0, unreleased\n\n### Added\n\n- `a`\n\n### Removed\n\n- `b: c`\n\n## 0.1.0\n\n### Removed\n\n- `d`\n"
     assert announced(guide, after="0.1.0") == {"b: c"}
     assert announced(guide, after="0.0.9") == {"b: c", "d"}
     assert announced(guide, after="0.2.0") == set()

@@ -15,6 +15,7 @@ from switchboard_tests.server import BINARY, HTTP, ROOT
 SERVER = "Sources/Server/ServerVersion.swift"
 SDK = "Sources/Client/SwitchboardVersion.swift"
 CHANGES = "Sources/WebAPI/Web/docs/guides/changes.md"
+GUIDE = "Sources/WebAPI/Web/docs/guides/sdk.md"
 
 
 def version() -> str:
@@ -46,7 +47,7 @@ def test_the_server_tells_its_version_everywhere(server):
 @pytest.fixture
 def tree(tmp_path) -> pathlib.Path:
     """A repository with the scripts and the files that name the version."""
-    for name in ("Scripts/check-version", "Scripts/release", SERVER, SDK, CHANGES, "README.md"):
+    for name in ("Scripts/check-version", "Scripts/release", SERVER, SDK, CHANGES, GUIDE, "README.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
@@ -84,14 +85,29 @@ def test_the_check_compares_server_and_sdk(tree):
     assert script(tree, "check-version").returncode == 1
 
 
+def test_the_guide_of_changes_says_what_is_unreleased(tree):
+    guide = tree / CHANGES
+    text = guide.read_text()
+    for wrong, words in [
+        (f"{text}\n## 9.9.9\n", "must be '9.9.9, unreleased'"),
+        (text.replace(f"\n## {version()}\n", f"\n## {version()}, unreleased\n"), f"must be '{version()}'"),
+        (f"{text}\n## Later\n", "is no version"),
+    ]:
+        guide.write_text(wrong)
+        done = script(tree, "check-version")
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+
+
 def test_a_release_writes_the_version_and_prints_the_tag(tree):
     for wrong in ("1.2", "v1.2.3", "01.2.3", "1.2.3 "):
         assert script(tree, "release", wrong).returncode != 0
     assert script(tree, "release").returncode == 2
-    assert 'has no heading "## 7.8.9-beta.1"' in script(tree, "release", "7.8.9-beta.1").stderr
+    assert 'has no heading "## 7.8.9-beta.1, unreleased"' in script(tree, "release", "7.8.9-beta.1").stderr
     assert f'"{version()}"' in (tree / SERVER).read_text()
-    with (tree / CHANGES).open("a") as guide:
-        guide.write("\n## 7.8.9-beta.1\n\n## 7.8.9\n")
+    guide = tree / CHANGES
+    # Nothing else is unreleased.
+    released = re.sub(r"^## .*, unreleased$", "### Before", guide.read_text(), flags=re.M)
+    guide.write_text(released + "\n## 7.8.9-beta.1, unreleased\n\n## 7.8.9, unreleased\n")
     commit(tree)
     done = script(tree, "release", "7.8.9-beta.1")
     assert done.returncode == 0, done.stderr
@@ -100,6 +116,8 @@ def test_a_release_writes_the_version_and_prints_the_tag(tree):
     for name in ("openapi.json", "asyncapi.json"):
         assert f"Tests/IntegrationTests/Fixtures/7.8.9-beta.1/{name}" in done.stdout
     assert all('static let text = "7.8.9-beta.1"' in (tree / name).read_text() for name in (SERVER, SDK))
+    assert all('from: "7.8.9-beta.1"' in (tree / name).read_text() for name in (GUIDE, "README.md"))
+    assert "\n## 7.8.9-beta.1\n\n## 7.8.9, unreleased\n" in (tree / CHANGES).read_text()
     assert script(tree, "check-version").returncode == 0
     # Nothing was tagged, and a second release needs a commit first.
     assert subprocess.run(["git", "tag"], cwd=tree, capture_output=True, text=True, check=True).stdout == ""

@@ -30,26 +30,26 @@ def is_open(page):
 
 
 @pytest.fixture
-def places(page, run):
+def positions(page, run):
     yield lambda form=False: run(OPEN, form=form)
     page.driver.execute_script("document.getElementById('tested')?.close()")
 
 
-def test_a_press_beside_it_closes_it(page, places):
-    at = places()
+def test_a_press_beside_it_closes_it(page, positions):
+    at = positions()
     drag(page, at["beside"], at["beside"])
     assert not is_open(page)
 
 
 @pytest.mark.parametrize(("begin", "end"), [("edge", "edge"), ("inside", "beside"), ("inside", "edge"), ("beside", "inside"), ("edge", "beside")])
-def test_neither_its_edge_nor_a_selection_that_is_dragged_out_closes_it(page, places, begin, end):
-    at = places()
+def test_neither_its_edge_nor_a_selection_that_is_dragged_out_closes_it(page, positions, begin, end):
+    at = positions()
     drag(page, at[begin], at[end])
     assert is_open(page)
 
 
-def test_a_press_beside_it_loses_nothing_that_was_written_in_its_form(page, places):
-    at = places(True)
+def test_a_press_beside_it_loses_nothing_that_was_written_in_its_form(page, positions):
+    at = positions(True)
     drag(page, at["inside"], at["inside"])
     ActionChains(page.driver).send_keys("a word").perform()
     drag(page, at["beside"], at["beside"])

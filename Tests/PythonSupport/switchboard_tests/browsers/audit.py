@@ -1,5 +1,7 @@
 """Scripts that find faults in what a page shows. Each returns a list of texts, which is empty where all is well."""
 
+from switchboard_tests.versions import WEB_CLIENT
+
 # What is cut off, or reaches out of the window, unless it scrolls or ends with an ellipsis.
 CLIPPED = """
 const found = new Set();
@@ -161,9 +163,9 @@ return [...found];
 
 # What is no text of the client: names of products, protocols, codecs and keys, and languages as `Intl` writes them.
 KNOWN = [
-    "Switchboard-Web 0.1.0", "Switchboard", "Chrome", "Linux", " on ", "Hello", "IPv4", "IPv6", "UDP", "TCP", "TLS",
-    "opus", "VP8", "VP9", "H264", "AV1", "host", "prflx", "srflx", "relay", "AM", "PM", "American English", "English",
-    "UTC", "Etc/UTC",
+    f"Switchboard-Web {WEB_CLIENT}", "Switchboard", "Chrome", "Linux", " on ", "Hello", "IPv4", "IPv6", "UDP", "TCP",
+    "TLS", "opus", "VP8", "VP9", "H264", "AV1", "host", "prflx", "srflx", "relay", "AM", "PM", "American English",
+    "English", "UTC", "Etc/UTC",
 ]  # fmt: skip
 
 # Texts with Latin letters, which are not in the catalogue where the language is a pseudo-language.
