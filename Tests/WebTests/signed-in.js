@@ -6,7 +6,7 @@ import { realtime } from "/scripts/connection/realtime.js";
 /** Signs in, after whoever was, and makes what short messages are shown in. */
 export function signIn(id) {
     for (const name of ["toasts", "announcer"]) {
-        if (!document.getElementById(name)) document.body.append(Object.assign(document.createElement("div"), { id: name }));
+        if (!document.getElementById(name)) document.body.append(Object.assign(document.createElement("div"), { id: name, className: name }));
     }
     credentials.begin({ user: { id, displayName: id }, session: { id }, accessToken: id, refreshToken: id, expiresIn: 3_600 }, false);
 }

@@ -1,4 +1,4 @@
-"""elements/dialogs.js: what closes a dialog, with the pointer of the browser."""
+"""elements/dialogs.js and elements/dom.js: what closes a dialog, with the pointer of the browser, and what is read aloud beside it."""
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
@@ -56,3 +56,62 @@ def test_a_press_beside_it_loses_nothing_that_was_written_in_its_form(page, posi
     assert is_open(page)
     ActionChains(page.driver).send_keys("\ue00c").perform()
     assert not is_open(page)
+
+
+SAID = """
+    const { open } = await load("elements/dialogs.js");
+    const { announce, toast } = await load("elements/dom.js");
+    for (const id of ["announcer", "toasts"]) {
+        const region = document.createElement("div");
+        [region.id, region.className] = [id, id];
+        document.body.append(region);
+    }
+    const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const lines = (selector) => [...document.querySelectorAll(`${selector} > p`)].map((one) => one.textContent);
+"""
+
+
+def test_what_is_announced_at_once_is_announced_one_after_the_other(run):
+    assert run(SAID + """
+        announce("one");
+        announce("two");
+        await frame();
+        const both = lines("#announcer");
+        announce("three");
+        announce("");
+        await frame();
+        return [both, lines("#announcer")];
+    """) == [["one", "two"], []]
+
+
+def test_what_is_announced_while_a_dialog_is_open_is_inside_of_it(run):
+    """With short messages, and in the one on top. All else is hidden from screen readers."""
+    assert run(SAID + """
+        const first = open({ id: "first" });
+        const second = open({ id: "second" });
+        announce("one");
+        await frame();
+        second.close();
+        toast("two");
+        await frame();
+        const within = lines("#first > .announcer");
+        first.close();
+        toast("three");
+        announce("four");
+        await frame();
+        return [lines("#announcer"), within, lines("#toasts"), document.querySelectorAll("dialog").length];
+    """) == [["four"], ["two"], ["two", "three"], 0]
+
+
+def test_a_dialog_that_is_not_of_this_kind_has_a_region_too(run):
+    assert run(SAID + """
+        const dialog = document.createElement("dialog");
+        document.body.append(dialog);
+        dialog.showModal();
+        announce("it rings");
+        announce("still");
+        await frame();
+        const said = lines("dialog > .announcer");
+        dialog.remove();
+        return [said, lines("#announcer")];
+    """) == [["it rings", "still"], []]

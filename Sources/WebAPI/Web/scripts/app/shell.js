@@ -39,6 +39,9 @@ const pages = {
 const inner = { ask: { under: "assistant", make: assistantPage }, c: { under: "chats", make: chatsPage }, archive: { under: "chats", make: chatsPage }, l: { under: "people", make: linkPage },
     starred: { under: "chats", make: starredPage }, nothing: { make: nothingPage } };
 
+/** Pages with the list of chats, which is scrolled with the page where there is no room beside it. */
+const LISTS = ["chats", "archive"];
+
 let stop = () => {};
 
 export function showShell(root) {
@@ -61,7 +64,11 @@ export function showShell(root) {
 
     let page;
     let made;
+    let shown;
+    /** How far the lists were scrolled when one went on from them. */
+    const scrolled = new Map();
     const show = () => {
+        if (LISTS.includes(shown)) scrolled.set(shown, scrollY);
         const { key, rest } = pageOf(location.hash) ?? { key: "nothing", rest: [] };
         const { make, under = key } = pages[key] ?? inner[key];
         // Said of each for its styles: with `:has()`, all of the page would be styled anew with each message that comes or goes.
@@ -78,7 +85,8 @@ export function showShell(root) {
             if (link.dataset.nav === under) link.setAttribute("aria-current", "page");
             else link.removeAttribute("aria-current");
         }
-        scrollTo(0, 0);
+        shown = key;
+        scrollTo(0, LISTS.includes(key) ? scrolled.get(key) ?? 0 : 0);
     };
     const navigate = () => {
         for (const dialog of document.querySelectorAll("dialog.dialog[open]")) dialog.close();

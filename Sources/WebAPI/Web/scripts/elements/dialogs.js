@@ -5,7 +5,7 @@
 // undo where one has gone meanwhile.
 
 import { t } from "../language/texts.js";
-import { button, field, h } from "./dom.js";
+import { button, field, h, liveRegion } from "./dom.js";
 import { addEntry, leftEntry } from "./history-entry.js";
 
 /** The address of the page under the dialogs. */
@@ -39,7 +39,7 @@ function enter() {
 
 /** Opens a modal dialog; the browser traps the focus and restores it. */
 export function open(attributes, ...children) {
-    const dialog = h("dialog", { class: "dialog", ...attributes }, children);
+    const dialog = h("dialog", { class: "dialog", ...attributes }, children, liveRegion());
     dialog.addEventListener("close", () => dialog.remove());
     closeBeside(dialog);
     document.body.append(dialog);

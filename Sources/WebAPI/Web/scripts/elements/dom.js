@@ -64,12 +64,37 @@ export function toggle({ id, label, hint, checked, onchange }) {
         hint && h("p", { id: `${id}-hint`, class: "hint" }, hint)), input);
 }
 
-/** Says something to screen readers without showing it. */
+/** What was said so long ago was read aloud, in milliseconds. */
+const READ_ALOUD = 5_000;
+/** Counts what clears the announcer: what was to be said before is not said any more. */
+let silences = 0;
+
+/** Says something to screen readers without showing it, after what they are told already. An empty text takes all of it back. */
 export function announce(text) {
-    const announcer = document.getElementById("announcer");
-    announcer.textContent = "";
-    // A live region is read when its text changes: clearing it first announces the same text again.
-    requestAnimationFrame(() => { announcer.textContent = text; });
+    if (text === "") {
+        silences += 1;
+        for (const region of document.querySelectorAll(".announcer")) region.replaceChildren();
+        return;
+    }
+    const silence = silences;
+    const region = announcer();
+    // A live region that is new is read from the next frame on.
+    requestAnimationFrame((now) => {
+        if (silence !== silences) return;
+        for (const line of [...region.children]) if (now - line.dataset.at > READ_ALOUD) line.remove();
+        region.append(h("p", { data: { at: String(now) } }, text));
+    });
+}
+
+/** A live region. While a dialog is open, only what is inside of it is read aloud. */
+export const liveRegion = () => h("div", { class: "announcer unseen", "aria-live": "polite", "aria-atomic": "false" });
+
+function announcer() {
+    const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+    if (!dialog) return document.getElementById("announcer");
+    const known = dialog.querySelector(":scope > .announcer");
+    if (!known) dialog.append(liveRegion());
+    return known ?? dialog.lastElementChild;
 }
 
 /** Shows a short message for a while, with an action, `{label, run}`, for which there is more time. */
@@ -84,6 +109,8 @@ export function toast(text, { error = false, action } = {}) {
         toasts.showPopover();
     }
     toasts.append(message);
+    // The dialog hides it from screen readers.
+    if (document.querySelector("dialog:modal")) announce(text);
     setTimeout(() => message.remove(), Math.max(action ? 8_000 : 4_000, text.length * 90));
 }
 

@@ -79,7 +79,10 @@ class Notifications extends Emitter {
 
     #open(address) {
         window.focus();
-        if (address !== "") location.hash = address;
+        if (address === "") return;
+        // The browser does nothing for the address at which it is, such as that of a message from which one has scrolled away.
+        if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
+        else location.hash = address;
     }
 
     async #showHere(one) {

@@ -247,6 +247,7 @@ export class Thread extends ThreadWrites {
         if (this.#refusal && !this.#refusal.isRead) this.#read(this.#refusal.error);
         if (this.#wasOnline) this.#pages.refresh().catch(() => {});
         this.#wasOnline = true;
+        this.#findPeople();
     }
 
     /** Who may not listen may have been a member: they still read what they could see then. */
@@ -322,12 +323,13 @@ export class Thread extends ThreadWrites {
         this.#expiryTimer = setTimeout(() => this.#set(this.#known), Math.min(Math.max(next - serverNow(), 0) + 20, MAX_WAIT));
     }
 
-    /** Profiles come with members; authors who have left are asked for, once. */
+    /** Profiles come with members; authors who have left are asked for, once, or again if the server could not be reached. */
     #findPeople() {
-        for (const user of state.unknownPeople(this.#known)) {
+        for (const user of realtime.isOnline ? state.unknownPeople(this.#known) : []) {
             if (this.#requested.has(user)) continue;
             this.#requested.add(user);
-            request("users.get", { user }).then((person) => this.#set(state.withPeople(this.#known, [person]))).catch(() => {});
+            request("users.get", { user }).then((person) => this.#set(state.withPeople(this.#known, [person])),
+                (error) => { if (error.isTransient) this.#requested.delete(user); });
         }
     }
 }

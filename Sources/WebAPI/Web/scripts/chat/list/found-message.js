@@ -9,6 +9,7 @@ import { plainMatches, visibleParts } from "../../state/pieces.js";
 import { excerpt } from "../../state/search-matches.js";
 import { inbox } from "../../sync/inbox.js";
 import { names } from "../../sync/known-names.js";
+import { messageLink } from "../messages/message-link.js";
 import { titleOf } from "./conversation-row.js";
 
 /** A text with its matches marked; nothing is parsed. */
@@ -26,7 +27,7 @@ export function foundMessage({ message, matches }, people, { isInThread = false,
     const plain = plainMatches(text, message.text === undefined ? [] : message.ranges, matches ?? [], nameOf);
     const words = h("bdi", {}, marked(excerpt(plain.text, plain.matches)));
     return h("li", { class: "row", data: { found: "message", number: String(message.number) } },
-        h("a", { class: "who", href: `#/c/${message.conversation}/${message.number}`, onclick },
+        messageLink(message, { class: "who", onclick },
             h("span", { class: "name" },
                 h("span", { class: "title-line" }, h("bdi", { class: "title" }, visible(where)), h("time", { class: "when", datetime: message.sentAt }, shortWhenText(message.sentAt))),
                 h("span", { class: "state found" }, h("span", {},

@@ -8,6 +8,7 @@ import { request } from "../../connection/requests.js";
 import { avatar } from "../../elements/avatar.js";
 import { h } from "../../elements/dom.js";
 import { redraw } from "../../elements/keyed.js";
+import { pageLink } from "../../elements/page-link.js";
 import { t } from "../../language/texts.js";
 import { writeTo } from "../../people/new-chat.js";
 import { archivedRows, listedRows } from "../../state/inbox-rows.js";
@@ -35,7 +36,7 @@ export function searchResults() {
 
     const section = (title, rows) => rows.length > 0 && [h("h2", { class: "section-title" }, title), h("ul", { class: "rows", "aria-label": title }, rows)];
 
-    const chatRow = (row, query) => h("li", { class: "row", data: { found: "chat" } }, h("a", { class: "who", href: `#/c/${row.id}` }, avatarOf(row),
+    const chatRow = (row, query) => h("li", { class: "row", data: { found: "chat" } }, pageLink(`#/c/${row.id}`, { class: "who" }, avatarOf(row),
         h("span", { class: "name" }, h("bdi", {}, marked(excerpt(titleOf(row), nameMatches(titleOf(row), query)))))));
 
     const personRow = (user, query) => h("li", { class: "row", data: { found: "person", user: user.id } },

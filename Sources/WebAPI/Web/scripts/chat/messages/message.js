@@ -92,7 +92,7 @@ function messageLine(thread, { message, isFirst, isLast }, actions, { isOwn, isG
 /** What it says. */
 export function content(thread, message) {
     if (message.deletedAt) return h("p", { class: "text hint" }, t("message.deleted"));
-    if (message.call) return callRecord(message.call, thread.me, { isGroup: thread.state.conversation?.kind === "group", conversation: thread.id });
+    if (message.call) return callRecord(thread, message.call);
     if (message.voice) {
         const made = thread.sound(message, () => voiceSound(thread, message));
         made.update(message, Boolean(thread.state.listened[message.number]));

@@ -10,24 +10,27 @@ import { recordText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { canSumUp, openSummary } from "../assistant/summary.js";
 
-/** The documents of calls that have ended, by id: a record itself does not say whether the call was recorded. */
-const ended = new Map();
+/** The documents of calls that have ended, by id, of each thread: a record itself does not say whether the call was recorded. */
+const documents = new WeakMap();
 /** They are asked for one after the other: a page may have many. */
 let queue = Promise.resolve();
 
-/** `conversation` is the one that it was in. */
-export function callRecord(record, me, { isGroup, conversation }) {
+export function callRecord(thread, record) {
+    const { me, state } = thread;
+    const isGroup = state.conversation?.kind === "group";
     const node = h("div", { class: "text call-record", data: { call: record.id, state: record.state } },
         h("p", {}, icon(record.kind === "video" ? "video" : "phone"), recordText(record, me)));
     if (record.state !== "ended" && isGroup && !calls.has(record.id)) {
         node.append(button({ label: t("thread.joinCall"), class: "small go", data: { action: "join-record" }, onclick: () => joinLive(record.id) }));
     }
-    if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id, conversation);
+    if (record.state === "ended" && record.answeredAt && record.participants.some((one) => one.user === me)) addRecordings(node, record.id, thread);
     return node;
 }
 
 /** Only people who were in the call have access to its recordings. */
-async function addRecordings(node, id, conversation) {
+async function addRecordings(node, id, thread) {
+    if (!documents.has(thread)) documents.set(thread, new Map());
+    const ended = documents.get(thread);
     if (!ended.has(id)) {
         queue = queue.then(() => request("calls.get", { call: id })).then(({ call }) => call, () => { ended.delete(id); });
         ended.set(id, queue);
@@ -37,5 +40,5 @@ async function addRecordings(node, id, conversation) {
     node.append(button({ name: "record", label: t("callRecord.recordings"), class: "small soft", data: { action: "call-recordings" },
         onclick: () => showRecordings(call) }));
     if (canSumUp()) node.append(button({ name: "summary", label: t("summary.title"), class: "small soft", data: { action: "call-summary" },
-        onclick: () => openSummary(conversation, [{ name: "call", params: { call: id } }]) }));
+        onclick: () => openSummary(thread.id, [{ name: "call", params: { call: id } }]) }));
 }

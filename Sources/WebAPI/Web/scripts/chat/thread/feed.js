@@ -77,7 +77,7 @@ export class Feed {
         this.node = h("div", { class: "feed" }, this.#scroller, h("p", { class: "hint nothing" }, t("row.noMessages")), this.#mention, this.#newest);
         this.#scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
         this.#anchor = new Anchor(this.#scroller, this.#list);
-        watchKeys(this.#list, actions.key);
+        watchKeys(this.#list, actions.key, () => document.getElementById(`message-${this.#anchor.lastSeen(LEAST)}`));
         watchPresses(this.#list);
         document.addEventListener("visibilitychange", this.#handleVisibility);
         this.#resized.observe(this.#list);
@@ -311,10 +311,18 @@ export class Feed {
         if (number !== undefined) await this.#actions.show(number);
     }
 
+    /** Pages have the newest first: the one after which there is nothing unseen has the first. */
     async #findMention() {
-        const { results } = await request("messages.search", { conversation: this.#thread.id, mentions: true });
-        const numbers = results.map((one) => one.message.number).filter((number) => number > this.#thread.seen);
-        return numbers.length > 0 ? Math.min(...numbers) : undefined;
+        let found;
+        let cursor;
+        do {
+            const page = await request("messages.search", { conversation: this.#thread.id, mentions: true, ...(cursor && { cursor }) });
+            const numbers = page.results.map((one) => one.message.number);
+            const unseen = numbers.filter((number) => number > this.#thread.seen);
+            found = Math.min(found ?? Infinity, ...unseen);
+            cursor = unseen.length === numbers.length ? page.nextCursor : undefined;
+        } while (cursor);
+        return found === Infinity ? undefined : found;
     }
 
     #markSeen() {

@@ -81,7 +81,7 @@ export function threadPage(id, number, isThread) {
     const head = threadHead(thread, { search, goToDate: () => openGoToDate(thread, show), unread: () => feed.unread });
     const pins = pinsBar(thread, show);
     const later = scheduledLine(thread);
-    const typing = h("p", { id: "typing", class: "hint", role: "status" });
+    const typing = h("p", { id: "typing", class: "hint" });
     const notice = h("div", { class: "thread-notice" });
     const absent = h("div", { class: "empty absent-thread", role: "status" });
     const node = h("div", { class: "thread" }, head.node, selection.head, pins.node, absent, feed.node,
@@ -174,8 +174,8 @@ export function threadPage(id, number, isThread) {
         inbox.on("change", schedule),
     ];
     /** Letters that are typed where nothing takes them land in the field to write in. */
-    const writes = (event) => event.key.length === 1 && !/[ ?]/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing
-        && !writing.node.hidden && !callLayout.isOver && !event.target.closest("input, textarea, select, button, .message, dialog, [contenteditable], #stage")
+    const writes = (event) => !event.defaultPrevented && event.key.length === 1 && !/[ ?]/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing
+        && !writing.node.hidden && !callLayout.isOver && !event.target.closest("input, textarea, select, dialog, [contenteditable], #stage")
         && !document.querySelector("dialog[open], :popover-open:not(#toasts)");
     /** Ctrl and F search what is not on the page too. */
     const onkeydown = (event) => {
