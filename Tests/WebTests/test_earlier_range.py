@@ -109,6 +109,19 @@ def test_an_earlier_range_is_bounded_at_both_ends_and_meets_the_newest_again(run
     ]
 
 
+def test_notes_end_with_the_messages_that_they_are_of(run):
+    """Of those that are read again they come with the page."""
+    script = BOUND + """
+        const own = (number) => ({ number, starred: true, hidden: true, listened: true, reacted: ["+"], counter: number });
+        const noted = state.applyOwn(long(1, 2001), [3, 2000].map(own));
+        const maps = ({ hidden, reacted, starred, listened, counters }) => [hidden, reacted, starred, listened, counters].map((one) => Object.keys(one).join());
+        const cut = state.heldNotes(past.bounded(noted, { first: 1950 }));
+        const cleared = state.cleared(noted, [{ from: 2000 }]);
+        return [maps(noted), maps(cut), maps(cleared), state.applyOwn(cut, [own(3)]).starred[3]];
+    """
+    assert run(script) == [["3,2000"] * 5, ["2000"] * 5, [""] * 5, True]
+
+
 def test_two_ranges_may_have_a_part_of_one_block(run):
     script = BOUND + """
         const thread = past.applyAround(long(90, 99), page(64, 70, true, true));

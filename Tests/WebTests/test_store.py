@@ -273,6 +273,27 @@ def test_the_first_message_from_a_time_on(run):
     assert run(script) == [10, 22, 25, 40, None, None]
 
 
+def test_a_search_in_one_conversation_reads_that_one(run):
+    assert run(STORE + """
+        const cache = await made(new Cache(), "cache.2.u1");
+        for (const id of ["v", "w"]) {
+            const list = messages(1, 2).map((one) => ({ ...one, conversation: id, text: `${one.text} of ${id}` }));
+            await cache.saveThread(id, { ...record(1, 1, 2), conversation: { id } }, roster, changes(list, true));
+        }
+        const read = async (id) => {
+            const found = [];
+            await cache.visit((list) => found.push(...list.map((one) => one.text)), id);
+            return found;
+        };
+        const { getAll } = IDBObjectStore.prototype;
+        const ranges = [];
+        IDBObjectStore.prototype.getAll = function (range, count) { ranges.push(range.lower[0]); return getAll.call(this, range, count); };
+        const one = await read("w");
+        IDBObjectStore.prototype.getAll = getAll;
+        return [one, [...new Set(ranges)], (await read()).length];
+    """) == [["text 1 of w", "text 2 of w"], ["w"], 4]
+
+
 def test_what_was_unopened_for_longest_makes_room(run):
     script = STORE + """
         const cache = await made(new Cache({ bound: 8_000 }), "cache.2.u1");

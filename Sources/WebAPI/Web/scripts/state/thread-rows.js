@@ -201,7 +201,14 @@ function withoutPins(thread, number) {
 /** The range from a number on. */
 function within(thread, first) {
     const isEmpty = thread.last === undefined || thread.last < first;
-    return { ...thread, blocks: between(thread.blocks, first), past: undefined, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last };
+    return heldNotes({ ...thread, blocks: between(thread.blocks, first), past: undefined, first: isEmpty ? undefined : first, last: isEmpty ? undefined : thread.last });
+}
+
+/** What the user has noted, with the messages that are held alone: others come with their pages. */
+export function heldNotes(thread) {
+    const held = (values) => Object.fromEntries(Object.entries(values).filter(([number]) => messageIn(thread.blocks, Number(number))));
+    const notes = ["hidden", "reacted", "starred", "listened", "counters"].map((name) => [name, held(thread[name])]);
+    return { ...thread, ...Object.fromEntries(notes) };
 }
 
 export const newer = (known, one) => known && known.version > one.version ? known : one;

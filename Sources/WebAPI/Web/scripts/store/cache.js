@@ -191,9 +191,9 @@ export class Cache extends Emitter {
     /** The people of conversations that are held, by id, for each of so many conversations. */
     async people(most = 200) { return (await this.#read(["rosters"], ({ rosters }) => rosters.getAll(undefined, most)) ?? []).map((one) => one.people ?? {}); }
 
-    /** Calls `visit(messages, own, people)` for all conversations that are held, one after the other. */
-    async visit(visit) {
-        const ids = await this.#read(["conversations"], ({ conversations }) => conversations.getAllKeys()) ?? [];
+    /** Calls `visit(messages, own, people)` for all conversations that are held, one after the other, or for one alone. */
+    async visit(visit, conversation) {
+        const ids = conversation ? [conversation] : await this.#read(["conversations"], ({ conversations }) => conversations.getAllKeys()) ?? [];
         for (const id of ids) {
             const found = await this.#read([...NUMBERED, "rosters"],
                 async (stores) => ({ ...await rowsOf(stores, id, -Infinity, Infinity), roster: await stores.rosters.get(id) }));

@@ -17,7 +17,7 @@ export async function searchHeld(query, filters = {}) {
     await storage.cache.visit((messages, own, known) => {
         results.push(...messagesWith(messages, own, query, serverNow(), { ...filters, me: credentials.user.id }));
         Object.assign(people, known);
-    });
+    }, filters.conversation);
     results.sort((one, other) => one.message.sentAt < other.message.sentAt ? 1 : -1);
     return { results: results.slice(0, LIMIT), people: Object.values(people) };
 }

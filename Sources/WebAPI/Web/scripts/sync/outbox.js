@@ -32,8 +32,12 @@ class Outbox extends Emitter {
     #lists = new OutboxLists();
     #sending = new Set();
     #paused = new Map();
-    /** The client ids of what was removed here. */
+    /** The client ids of what was removed here and may be on the disk still. */
     #gone = new Set();
+    /** Those of what is written to the disk for the first time. */
+    #unwritten = new Set();
+    /** How often the disk is read at the moment. */
+    #reading = 0;
     /** Those of what was written here and has not been sent by this tab. */
     #untried = new Set();
     #sender;
@@ -65,6 +69,7 @@ class Outbox extends Emitter {
         this.#paused.clear();
         this.#sending.clear();
         this.#gone.clear();
+        this.#unwritten.clear();
         this.#untried.clear();
         this.#set([]);
     }
@@ -147,10 +152,12 @@ class Outbox extends Emitter {
         const { entries, entry, replaced } = queue.added(this.#entries, { ...values, createdAt: Date.now() });
         this.#set(entries, entry.conversation);
         this.#untried.add(entry.clientID);
+        this.#unwritten.add(entry.clientID);
         const timer = setTimeout(() => this.#sendUnwritten(entry, turn), MAX_WRITE);
         const order = await storage.queue.add(entry, replaced.flatMap((one) => one.order ?? []));
         clearTimeout(timer);
         if (turn !== this.#turn) return;
+        this.#unwritten.delete(entry.clientID);
         // Another one may have taken its turn meanwhile.
         if (!this.#entries.some((one) => one.clientID === entry.clientID)) return this.#erase({ ...entry, order });
         this.#update(entry.clientID, { order }, false);
@@ -190,15 +197,23 @@ class Outbox extends Emitter {
         if (response && entry.conversation) await storage.cache.saveResult(entry, response.result ?? undefined);
         if (entry.order === undefined || turn !== this.#turn) return;
         await storage.queue.remove(entry.order);
+        if (turn !== this.#turn) return;
+        // What is read at the moment may have it.
+        if (this.#reading === 0) this.#gone.delete(entry.clientID);
         channel.post("queue", credentials.user?.id);
     }
 
     /** Another tab has changed it. */
     async #reload() {
         const turn = this.#turn;
+        const gone = [...this.#gone];
+        this.#reading += 1;
         const found = await storage.queue.load();
+        this.#reading -= 1;
         if (!found || turn !== this.#turn) return;
         this.#set(queue.reloaded(this.#entries, found.entries.filter((one) => !this.#gone.has(one.clientID))));
+        const there = new Set(found.entries.map((one) => one.clientID));
+        for (const id of gone) if (!there.has(id) && !this.#unwritten.has(id)) this.#gone.delete(id);
     }
 
     #set(entries, conversation) {

@@ -154,7 +154,7 @@ export class Thread extends ThreadWrites {
     bound(window, limits) {
         const bounded = past.bounded(this.#known, window, limits);
         if (bounded === this.#known) return;
-        const next = heldTranslations(bounded);
+        const next = state.heldNotes(heldTranslations(bounded));
         this.#held.noteBounded(next);
         this.#set(next);
     }
