@@ -9,6 +9,7 @@ from switchboard_tests.browsers.chats import (
     row,
     shows,
     start,
+    texts,
     write,
 )
 from switchboard_tests.browsers.pages import Person, together
@@ -66,6 +67,25 @@ def test_writing_editing_reacting_and_deleting(chat):
     shows(ann, "Message deleted", "Hello Ann", "How are you?")
     ben.driver.refresh()
     shows(ben, "Message deleted", "Hello Ann")
+
+
+def test_both_write_at_once(chat):
+    """Everybody has the same messages in the same order, and each one's in the order in which they were written."""
+    def write_some(person):
+        for number in range(12):
+            write(person, f"{person.name} {number}")
+
+    together(chat, write_some)
+    for person in chat:
+        person.browser.wait(
+            "all messages",
+            lambda person=person: len(texts(person)) == 25 and not person.all("#messages [data-outgoing]"),
+        )
+    ann, ben = chat
+    assert texts(ann) == texts(ben)
+    for person in chat:
+        own = [text for text in texts(ann) if text.startswith(person.name)]
+        assert own == [f"{person.name} {number}" for number in range(12)]
 
 
 def test_typing_unread_and_read(chat):

@@ -108,6 +108,36 @@ def test_two_tabs_send_what_was_written_in_both(pair, proxy):
     shows(ben, "Hello", "in the second", "in the first")
 
 
+def test_two_tabs_without_locks_and_workers(pair, scripted, proxy):
+    """Each tab sends what it can, the server stores each message once, and both stay signed in."""
+    ann, ben, conversation = pair
+    source = "delete Navigator.prototype.locks; delete Navigator.prototype.serviceWorker;"
+    scripted(source)
+    second, first = ann.browser.new_tab(f"{ann.url}/#/c/{conversation}")
+    ann.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+    ann.driver.refresh()
+    shows(ann, "Hello")
+    proxy.cut()
+    write(ann, "in the second")
+    ann.browser.switch(first)
+    waiting(ann, "in the second")
+    write(ann, "in the first")
+    waiting(ann, "in the second", "in the first")
+    back(ann, proxy)
+    shows(ben, "Hello", "in the second", "in the first")
+    shows(ann, "Hello", "in the second", "in the first")
+    for tab in (first, second):
+        ann.browser.switch(tab)
+        has_either = ann.driver.execute_script("return 'locks' in navigator || 'serviceWorker' in navigator")
+        assert not has_either
+        ann.driver.execute_script("globalThis.switchboard.credentials.emit('expiring')")
+    write(ann, "after both have refreshed")
+    shows(ben, "Hello", "in the second", "in the first", "after both have refreshed")
+    ann.driver.close()
+    ann.browser.switch(first)
+    shows(ann, "Hello", "in the second", "in the first", "after both have refreshed")
+
+
 def test_changes_are_shown_at_once_and_made_later(pair, proxy):
     ann, ben, conversation = pair
     write(ann, "mine")

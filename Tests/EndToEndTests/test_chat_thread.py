@@ -118,7 +118,10 @@ def test_a_button_leads_to_the_next_mention(chatters, apis, group):
     far = other.say(group, "<@all> far")
     other.say(group, *[f"last {number}" for number in range(120)])
     open_chat(ann, group)
-    for number in (near, far):
+    # More than a page of a search: none is jumped over.
+    many = [other.say(group, f"<@all> {number}") for number in range(25)]
+    other.say(group, *[f"at the end {number}" for number in range(120)])
+    for number in (near, far, *many[:2]):
         ann.click("[data-action=to-mention]")
         ann.browser.wait(f"message {number} to be shown", lambda: focused(ann) == f"message-{number}")
     ann.click("[data-action=to-newest]")
@@ -140,6 +143,17 @@ def test_the_link_of_a_message_and_typing_anywhere(chatters, apis, group):
     ann.driver.execute_script("document.activeElement.blur()")
     ActionChains(ann.driver).send_keys("héllo").perform()
     assert (ann.draft(), focused(ann)) == ("héllo", "write")
+    # So do they after a press on a message of one's own, where a key would edit it, and on a button.
+    own = apis[0].say(group, "of mine")
+    for selector in (f"#message-{own} .text", f"#message-{number} [data-action=message-menu]"):
+        ann.find("#write").clear()
+        ann.click(selector)
+        if ann.all("#message-menu"):
+            ann.press(Keys.ESCAPE)
+            ann.gone("#message-menu")
+        ActionChains(ann.driver).send_keys("every").perform()
+        assert (ann.draft(), focused(ann)) == ("every", "write")
+        assert not ann.all("#composer .about > *")
     ann.find("#write").clear()
     ann.find("#write").send_keys(" ", Keys.BACKSPACE)
     ann.driver.execute_script("document.activeElement.blur()")

@@ -87,11 +87,16 @@ def test_a_message_that_was_refused_is_written_anew(pair):
     shows(ben, "hi")
     ann_api.ask("PATCH", f"/v1/conversations/{group}", {"settings": {"write": "admins"}})
     write(ben, "to all")
-    ben.find("#messages [data-outgoing=failed]")
+    write(ben, "to nobody else")
+    ben.browser.wait("both to fail", lambda: len(ben.all("#messages [data-outgoing=failed]")) == 2)
     ann_api.ask("PATCH", f"/v1/conversations/{group}", {"settings": {"write": "members"}})
     outgoing_menu(ben, "to all", "edit")
     write(ben, " of you")
-    ben.browser.wait("the message", lambda: "to all of you" in texts(ben) and not ben.all("#messages [data-outgoing]"))
+    ben.browser.wait("it to be sent", lambda: "to all of you" in texts(ben) and len(ben.all("[data-outgoing]")) == 1)
+    # The other one is sent as it is.
+    ben.click("#messages [data-outgoing=failed] [data-action=retry]")
+    ben.browser.wait("the message", lambda: "to nobody else" in texts(ben) and not ben.all("#messages [data-outgoing]"))
+    shows(ben, "hi", "to all of you", "to nobody else")
 
 
 def test_conversations_are_cleared_deleted_and_left_later(pair, proxy):

@@ -5,8 +5,9 @@ import re
 
 import pytest
 from switchboard_tests.browsers.builds import serve, write_build
-from switchboard_tests.browsers.pages import Person
+from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.browsers.server import Server
+from switchboard_tests.server import HTTP
 
 OTHER = "0123456789ab"
 # The build of the page, what is kept, and the state of the worker: `activated`, or null.
@@ -77,6 +78,8 @@ def test_the_page_opens_without_a_server(browser, own, pictures):
 
 def test_so_does_the_form_to_sign_in(browser, own):
     ann = Person(browser, own.url, "Ann Abel")
+    account = {"email": ann.email, "password": PASSWORD, "displayName": ann.name}
+    assert HTTP.post(f"{own.url}/v1/accounts", json=account).status_code == 201
     browser.open(own.url)
     ann.find("#sign-in-form")
     is_kept(browser)
@@ -84,6 +87,12 @@ def test_so_does_the_form_to_sign_in(browser, own):
     browser.driver.refresh()
     ann.find("#sign-in-form")
     ann.says("#offline", "Reconnecting to the server")
+    # Pressing it says why nothing happens, loses nothing that was typed, and works once the server is there.
+    ann.sign_in()
+    ann.says("#sign-in-form [role=alert]", "Can’t reach the server")
+    own.start()
+    ann.click("#sign-in-form [type=submit]")
+    ann.is_in()
 
 
 def test_the_worker_keeps_the_page_alone(browser, own):

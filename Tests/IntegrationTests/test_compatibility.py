@@ -104,7 +104,8 @@ def test_versions_are_ordered():
 
 def test_only_later_versions_announce_removals():
     guide = "# Changes\n\n## 1.0.0\n\n### Removed\n\n- `e`\n"
-    guide += "\n## 0.2.0, unreleased\n\n### Added\n\n- `a`\n\n### Removed\n\n- `b: c`\n\n## 0.1.0\n\n### Removed\n\n- `d`\n"
+    guide += "\n## 0.2.0, unreleased\n\n### Added\n\n- `a`\n\n### Removed\n\n- `b: c`\n"
+    guide += "\n## 0.1.0\n\n### Removed\n\n- `d`\n"
     assert announced(guide, after="0.1.0") == {"b: c"}
     assert announced(guide, after="0.0.9") == {"b: c", "d"}
     assert announced(guide, after="0.2.0") == set()

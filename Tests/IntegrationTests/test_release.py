@@ -1,6 +1,6 @@
-"""A rehearsal of the next release, in a clone of what is in the work tree: as `Scripts/release` says, until an app resolves its
-tag. A release that fails its own tests would be noticed only when its tag is out. It builds the server anew, so that
-`Scripts/test long` runs it.
+"""A rehearsal of the next release, in a clone of what is in the work tree: as `Scripts/release` says, until an app
+resolves its tag. A release that fails its own tests would be noticed only when its tag is out. It builds the server
+anew, so that `Scripts/test long` runs it.
 """
 
 from __future__ import annotations

@@ -227,7 +227,8 @@ class Run:
             self.step("Scripts/setup --whisper", "Scripts/setup", "--whisper")
             self.ended(self.python.run("-m", "long", "Tests/IntegrationTests"))
         with self.timed("all appearances"):
-            self.ended(self.python.run("--appearances=all", "Tests/EndToEndTests/test_looks.py"))
+            looks = ("test_looks", "test_looks_of_machines", "test_looks_of_notifications", "test_looks_of_speech")
+            self.ended(self.python.run("--appearances=all", *(f"Tests/EndToEndTests/{name}.py" for name in looks)))
         with self.timed("long streams"):
             os.environ["DEV_SWITCHBOARD_STREAM_SECONDS"] = "1800"
             swift = SwiftTests(self.swift.executable, LOG, dict(os.environ), case_seconds=3600)
@@ -247,6 +248,9 @@ class Run:
             self.begin_python_build()
         if wanted & {"swift", "integration", "web", "browser", "long"} and not self.build():
             return
+        if "check" in wanted and not self.is_presubmit and self.build():
+            with self.timed("docs"):
+                self.step("Scripts/docs", "Scripts/docs")
         if "swift" in wanted:
             self.swift_tier()
         if {"integration", "fuzz"} <= wanted:
