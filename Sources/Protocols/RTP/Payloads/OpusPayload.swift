@@ -1,6 +1,9 @@
 import Wire
 
 /// The properties of an Opus packet that are known without decoding it (RFC 6716 section 3.1).
+///
+/// It is a part of RTP, as the payloads of video are: playout and the gateway read it in packets, and need no module for Opus.
+/// Files have the same packets, so that their readers use it too.
 package struct OpusPayload: Hashable, Sendable {
     /// Samples at 48 kHz, the unit of its timestamps.
     package let duration: UInt32

@@ -2,7 +2,7 @@ import BasicContainers
 import STUN
 import Wire
 
-// CreatePermission and ChannelBind: RFC 8656 sections 10 and 12.
+// CreatePermission: RFC 8656 section 10.
 
 extension TURNEngine {
     /// All peers of the request get a permission or none does. Each is checked by itself, with its port where it is one
@@ -41,61 +41,6 @@ extension TURNEngine {
         finish(request.signing, on: request.flow, into: &outbox)
     }
 
-    mutating func bindChannel(
-        _ message: borrowing Message, _ request: Request, into outbox: inout some RelayOutbox & ~Copyable
-    ) {
-        guard
-            let slot = openSlot(
-                message, request, of: flows[request.flow], knowing: Self.channelAttributes, into: &outbox)
-        else { return }
-        // Channels carry datagrams.
-        guard allocations[slot].transport == .udp, let value = message.attribute(.channelNumber), value.byteCount == 4,
-            let number = value.integer(at: 0, as: UInt16.self), Channel.numbers.contains(number),
-            let address = message.xorAddress(.xorPeerAddress)
-        else {
-            reject(message, .badRequest, request, into: &outbox)
-            return
-        }
-        let peer: AuthorizedPeer
-        switch authorize(address, slot: slot) {
-        case .success(let authorized): peer = authorized
-        case .failure(let error):
-            reject(message, error.code, request, into: &outbox)
-            return
-        }
-        if let error = bind(number, to: peer, slot: slot, at: request.now) {
-            reject(message, error, request, into: &outbox)
-            return
-        }
-        confirmMove(to: request.flow, slot)
-        writer.begin(MessageType(.success, .channelBind), message.transaction)
-        finish(request.signing, on: request.flow, into: &outbox)
-    }
-
-    /// Binds or refreshes; an error when the number or the peer is bound differently.
-    private mutating func bind(
-        _ number: UInt16, to peer: AuthorizedPeer, slot: Int, at now: Instant
-    ) -> ErrorCode? {
-        allocations[slot].channels.removeAll { $0.expiry <= now }
-        for channel in allocations[slot].channels
-        where (channel.number == number) != (channel.peer == peer.destination) {
-            return .badRequest
-        }
-        let isNew = !allocations[slot].channels.contains { $0.number == number }
-        guard !isNew || allocations[slot].channels.count < Self.maximumChannels, admit([peer], slot: slot, at: now)
-        else { return .insufficientCapacity }
-        let expiry = now.adding(seconds: Channel.lifetime)
-        if let index = allocations[slot].channels.firstIndex(where: { $0.number == number }) {
-            allocations[slot].channels[index].expiry = expiry
-        } else {
-            allocations[slot].channels.append(
-                Channel(
-                    peer: peer.destination, number: number, isOwn: peer.isOwn, expiry: expiry, permissionExpiry: now))
-        }
-        permit(peer, slot: slot, at: now)
-        return nil
-    }
-
     /// A peer that the policy allows.
     struct AuthorizedPeer {
         let destination: TransportAddress
@@ -116,7 +61,7 @@ extension TURNEngine {
     /// Whether these peers may be added to those of the allocation: bounds their number and, against scans of ports and
     /// addresses, the rate of new ones. Both are answered with 508, the code of RFC 8656 sections 10.2 and 12.2 for a
     /// limit; 486 is for Allocate alone. A peer that has a permission already costs nothing.
-    private mutating func admit(_ peers: [AuthorizedPeer], slot: Int, at now: Instant) -> Bool {
+    mutating func admit(_ peers: [AuthorizedPeer], slot: Int, at now: Instant) -> Bool {
         var added: [IPAddress] = []
         for peer in peers {
             let address = peer.destination.address
@@ -134,7 +79,7 @@ extension TURNEngine {
     }
 
     /// Installs or refreshes the permission, and renews it in the peer's channels.
-    private mutating func permit(_ peer: AuthorizedPeer, slot: Int, at now: Instant) {
+    mutating func permit(_ peer: AuthorizedPeer, slot: Int, at now: Instant) {
         let address = peer.destination.address
         let expiry = now.adding(seconds: Permission.lifetime)
         if let index = allocations[slot].permissions.firstIndex(where: { $0.peer == address }) {
