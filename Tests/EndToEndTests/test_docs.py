@@ -35,6 +35,27 @@ def test_pages_are_accessible(browser, url, size, is_dark, pictures):
         pictures(browser, f"docs-{'phone' if size == PHONE else 'desk'}")
 
 
+LINKS = """
+const paths = [...document.querySelectorAll("a[href^='/docs']")].map((one) => one.pathname);
+return paths.filter((path) => !/\\.[a-z]+$/.test(path));
+"""
+
+
+def test_every_page_is_accessible(browser, url):
+    """Those that links lead to; the ones above in two sizes, light and dark."""
+    seen: set[str] = set()
+    found = ["/docs"]
+    while found:
+        path = found.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        browser.driver.get(url + path)
+        axe.check(browser.driver, path)
+        found += browser.driver.execute_script(LINKS)
+    assert len(seen) > 40, sorted(seen)
+
+
 def test_the_search(browser, url):
     browser.driver.get(f"{url}/docs")
     words = browser.driver.find_element("id", "words")
