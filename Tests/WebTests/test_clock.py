@@ -4,7 +4,7 @@ import pytest
 
 # Another instance of the module, since the offset is kept in it.
 CLOCK = """
-    const { setServerTime, serverNow, monotonicNow } = await load(`store/clock.js?${crypto.randomUUID()}`);
+    const { clock, setServerTime, serverNow, monotonicNow } = await load(`store/clock.js?${crypto.randomUUID()}`);
     const { withVirtualTime } = await import("/tests/virtual-time.js");
 """
 
@@ -43,3 +43,15 @@ def test_a_change_of_the_device_clock_does_not_move_deadlines(run):
             return monotonicNow() - begin;
         });
     """) == 5
+
+
+def test_who_waits_for_a_time_learns_that_the_clock_was_set(run):
+    """The first time, and when the device's clock was changed. How long a response takes is no change."""
+    assert run(CLOCK + """
+        return withVirtualTime(async () => {
+            const events = [];
+            clock.on("set", () => events.push(new Date(serverNow()).toISOString()));
+            for (const text of ["07:08:09.000", "07:08:09.400", "07:08:09.900", "08:08:09.900", "08:08:09.000"]) setServerTime(`2031-05-06T${text}Z`);
+            return events;
+        });
+    """) == ["2031-05-06T07:08:09.000Z", "2031-05-06T08:08:09.900Z"]

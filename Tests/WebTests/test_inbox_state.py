@@ -1,4 +1,4 @@
-"""state/inbox-rows.js: the rows of the list of conversations, and their order."""
+"""state/inbox-rows.js: the rows of the list of conversations, and their order. state/inbox-times.js: what time changes in them."""
 
 import random
 
@@ -68,7 +68,8 @@ def test_a_snapshot_replaces_rows_and_a_page_adds_them(run):
 def test_unread_conversations(run, rows, count):
     assert run("""
         const { emptyInbox, applyInboxRows, unreadConversations } = await load("state/inbox-rows.js");
-        return unreadConversations(applyInboxRows(emptyInbox(), rows), Date.parse("2026-06-01T00:00:00Z"));
+        const { inboxAt } = await load("state/inbox-times.js");
+        return unreadConversations(inboxAt(applyInboxRows(emptyInbox(), rows), Date.parse("2026-06-01T00:00:00Z"), { me: "me" }));
     """, rows=rows) == count
 
 
@@ -81,6 +82,89 @@ def test_what_was_on_the_screen_is_not_unread_before_the_server_has_counted(run)
         return [...seen, unreadConversations(inbox)];
     """
     assert run(script, row=row("a", 1, unread=2, mentions=1, lastMessage={"number": 7})) == [0, 0, True, 1]
+
+
+TIMES = """
+    const { emptyInbox, applyInboxRows, isMuted } = await load("state/inbox-rows.js");
+    const { inboxAt, steadySpan } = await load("state/inbox-times.js");
+    const inbox = applyInboxRows(emptyInbox(), rows);
+    const at = (time) => inboxAt(inbox, Date.parse(time), { me: "me", blocked: new Set(["spammer"]) });
+"""
+
+
+def last(number=7, **more):
+    return {"number": number, "author": "ben", "text": "secret", "expiresAt": "2026-06-01T12:00:00Z"} | more
+
+
+def test_mutes_and_last_messages_end(run):
+    """The rows that do not change, and all of them before anything ends, stay the objects that they are."""
+    rows = [
+        row("message", 1, lastMessage=last()), row("mute", 2, membership={"muted": {"mentions": True, "until": "2026-06-01T13:00:00Z"}}),
+        row("ever", 3, membership={"muted": {"mentions": True}}, lastMessage={"number": 1, "author": "ben", "text": "stays"}),
+        {"id": "gone", "counter": 4, "gone": True},
+    ]
+    script = TIMES + """
+        const shown = (time) => {
+            const next = at(time);
+            const same = Object.keys(next.rows).filter((id) => next.rows[id] === inbox.rows[id]).join(" ");
+            const { message, mute, ever } = next.rows;
+            return [next === inbox, same, message.lastMessage.text ?? message.lastMessage.deletedAt, isMuted(mute.membership), isMuted(ever.membership),
+                JSON.stringify(next).includes("secret")];
+        };
+        return ["11:59:59.999", "12:00:00", "12:59:59.999", "13:00:00"].map((time) => shown(`2026-06-01T${time}Z`));
+    """
+    assert run(script, rows=rows) == [
+        [True, "message mute ever gone", "secret", True, True, True],
+        [False, "mute ever gone", "2026-06-01T12:00:00Z", True, True, False],
+        [False, "mute ever gone", "2026-06-01T12:00:00Z", True, True, False],
+        [False, "ever gone", "2026-06-01T12:00:00Z", False, True, False],
+    ]
+
+
+def test_until_when_rows_stay_as_they_are(run):
+    rows = [
+        row("a", 1, lastMessage=last()), row("b", 2, membership={"muted": {"until": "2026-06-01T13:00:00Z"}}),
+        # Of one that was deleted nothing changes any more.
+        row("c", 3, lastMessage=last(expiresAt="2026-06-01T12:30:00Z", deletedAt="2026-06-01T10:00:00Z")),
+        row("d", 4, membership={"muted": {"mentions": True}}), {"id": "e", "counter": 5, "gone": True},
+    ]
+    script = TIMES + """
+        const text = (time) => Number.isFinite(time) ? new Date(time).toISOString().slice(11, 16) : String(time);
+        return ["11:00", "12:00", "12:40", "13:00", "14:00"].map((time) => {
+            const { from, until } = steadySpan(inbox, Date.parse(`2026-06-01T${time}:00Z`));
+            return `${text(from)} ${text(until)}`;
+        });
+    """
+    assert run(script, rows=rows) == ["-Infinity 12:00", "12:00 13:00", "12:00 13:00", "13:00 Infinity", "13:00 Infinity"]
+
+
+MENTION = [{"kind": "mention", "start": 0, "length": 1, "user": "me"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "left"),
+    [
+        ("direct", last(), [1, 1]),
+        ("group", last(ranges=MENTION), [1, 0]),
+        # The last one was not among them: one's own, read, a notice, a call that was answered, of somebody who is blocked.
+        ("group", last(author="me"), [2, 1]),
+        ("group", last(number=3), [2, 1]),
+        ("group", last(notice={"kind": "joined"}), [2, 1]),
+        ("group", last(call={"state": "ended", "participants": [{"user": "me", "state": "left"}]}), [2, 1]),
+        ("group", last(author="spammer"), [2, 1]),
+        ("direct", last(author="spammer"), [1, 1]),
+        ("direct", last(call={"state": "ended", "participants": [{"user": "me", "state": "missed"}]}), [1, 1]),
+        # The server has counted without it.
+        ("direct", last(deletedAt="2026-06-01T12:00:00Z"), [2, 1]),
+    ],
+)
+def test_a_message_that_has_disappeared_is_not_unread(run, kind, message, left):
+    rows = [row("a", 1, unread=2, mentions=1, membership={"read": 5}, conversation={"kind": kind}, lastMessage=message)]
+    script = TIMES + """
+        const { unread, mentions } = at("2026-06-01T12:00:00Z").rows.a;
+        return [unread, mentions];
+    """
+    assert run(script, rows=rows) == left
 
 
 def test_filters_and_the_archive(run):

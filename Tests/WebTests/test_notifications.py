@@ -5,9 +5,11 @@ import pytest
 RUN = """
     const { knownInbox, newsOf, settled, shownNews, tagOf } = await load("state/news.js");
     const inbox = (rows) => ({ rows: Object.fromEntries(rows.map((row) => [row.id, row])), read: {}, isLoaded: true });
+    const { inboxAt } = await load("state/inbox-times.js");
+    const options = { me: "me", blocked: new Set(["spammer"]) };
     const known = knownInbox(inbox(before), "me");
-    const after = inbox(rows);
-    const options = { me: "me", blocked: new Set(["spammer"]), now: Date.parse("2031-05-06T12:00:00Z") };
+    const after = inboxAt(inbox(rows), Date.parse("2031-05-06T12:00:00Z"), options);
+    rows = rows.map(({ id }) => after.rows[id]);
     const news = rows.map((row) => newsOf(known, after, row, options) ?? null);
     const shown = rows.map((row) => shownNews([row.lastMessage], row, options).map((one) => tagOf(row.id, one)));
     return { news, shown, settled: settled(known, after), first: settled(undefined, after) };
@@ -42,6 +44,7 @@ ALL = [{"kind": "mention", "start": 0, "length": 1}]
         (row(number=6, unread=0), None),
         (row(number=6, notice={"kind": "joined"}), None),
         (row(number=6, deletedAt="2031-05-06T11:00:00Z"), None),
+        (row(number=6, unread=2, expiresAt="2031-05-06T12:00:00Z"), None),
         (row(number=6, author="spammer"), None),
         (row(number=6, state="left"), None),
         (row(number=6, gone=True), None),

@@ -7,8 +7,7 @@ export function expired(thread, now) {
     const due = messagesIn(thread.blocks.filter((block) => block.expiry <= now))
         .filter((one) => one.expiresAt && !one.deletedAt && Date.parse(one.expiresAt) <= now);
     if (due.length === 0) return thread;
-    const gone = due.map((one) => ({ ...withoutContent(one), deletedAt: one.expiresAt }));
-    return { ...thread, blocks: withMessages(thread.blocks, gone, (_, one) => one) };
+    return { ...thread, blocks: withMessages(thread.blocks, due.map(disappeared), (_, one) => one) };
 }
 
 /** When the next of them expires, in milliseconds; undefined if none does. */
@@ -18,6 +17,9 @@ export function nextExpiry(thread) {
 }
 
 export const hasExpired = (message, now) => Boolean(message.expiresAt) && Date.parse(message.expiresAt) <= now;
+
+/** A message that has expired, as the deleted one that it is then. */
+export const disappeared = (message) => ({ ...withoutContent(message), deletedAt: message.expiresAt });
 
 /** What is left of a message that is gone: what its server copy has as well. */
 export const withoutContent = ({ text: _, ranges: __, reactions: ___, voice: ____, editedAt: _____, ...rest }) => rest;

@@ -69,15 +69,13 @@ export function filteredRows(inbox, rows, filter, kept) {
 }
 
 /** How many of the rows that are held have something unread. Muted ones count when they mention the user. */
-export function unreadConversations(inbox, now = Date.now()) {
-    return Object.values(inbox.rows).filter((row) => isListed(row) && (isMuted(row.membership, now)
+export function unreadConversations(inbox) {
+    return Object.values(inbox.rows).filter((row) => isListed(row) && (isMuted(row.membership)
         ? unreadOf(inbox, row).mentions > 0 && row.membership.muted.mentions : isUnread(inbox, row))).length;
 }
 
-export function isMuted(membership, now = Date.now()) {
-    const muted = membership?.muted;
-    return muted !== undefined && muted !== null && (muted.until === undefined || Date.parse(muted.until) > now);
-}
+/** Whether a conversation is muted, by its row of `inboxAt`: there mutes that have ended are removed. */
+export const isMuted = (membership) => Boolean(membership?.muted);
 
 function ordered(inbox, isIncluded) {
     return Object.values(inbox.rows).filter(isIncluded)

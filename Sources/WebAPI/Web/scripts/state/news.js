@@ -11,9 +11,9 @@ export function knownInbox(inbox, me) {
 /**
  * What is new in a row, `{after, upTo}`: its messages after one number up to another; undefined if nothing is. Who has
  * read on another device has no news, and neither has a muted conversation, unless it mentions the user and may then. A
- * row that was not known is new if it is above all that were: others are pages of older rows.
+ * row that was not known is new if it is above all that were: others are pages of older rows. Rows are those of `inboxAt`.
  */
-export function newsOf(known, inbox, row, { me, blocked = new Set(), now = Date.now() }) {
+export function newsOf(known, inbox, row, { me, blocked = new Set() }) {
     const { lastMessage: message, membership } = row;
     const before = known.rows[row.id];
     const isListed = message && !row.gone && ["member", "invited"].includes(membership?.state) && (before || (row.activity ?? 0) > known.top);
@@ -21,7 +21,7 @@ export function newsOf(known, inbox, row, { me, blocked = new Set(), now = Date.
     if (!isListed || !(unread > 0) || !isWorthy(message, { me, blocked })) return undefined;
     const after = before?.number ?? message.number - 1;
     const isNew = message.number > after || message.call && before?.missed !== message.call.id;
-    if (!isNew || isMuted(membership, now) && !(membership.muted.mentions && mentions > 0)) return undefined;
+    if (!isNew || isMuted(membership) && !(membership.muted.mentions && mentions > 0)) return undefined;
     return { after: Math.min(after, message.number - 1), upTo: message.number };
 }
 
@@ -42,8 +42,8 @@ export function settled(known, inbox) {
 }
 
 /** Of the messages that are news those that are shown. In a muted conversation they mention the user. */
-export function shownNews(messages, row, { me, blocked = new Set(), now = Date.now() }) {
-    const isQuiet = isMuted(row.membership, now);
+export function shownNews(messages, row, { me, blocked = new Set() }) {
+    const isQuiet = isMuted(row.membership);
     return messages.filter((one) => isWorthy(one, { me, blocked }) && (!isQuiet || mentions(one, me)));
 }
 
@@ -57,7 +57,8 @@ export const ringTagOf = (call) => `ring-${call}`;
 const knownRow = (inbox, row, me) => ({ number: row.lastMessage.number, unread: unreadOf(inbox, row).unread, isDeleted: Boolean(row.lastMessage.deletedAt),
     missed: isMissed(row.lastMessage, me) ? row.lastMessage.call.id : undefined });
 
-function isWorthy(message, { me, blocked }) {
+/** Whether a message is one that others have written, or a call that was missed. Of those there are notifications and counts. */
+export function isWorthy(message, { me, blocked }) {
     if (message.author === me || message.deletedAt || message.notice || blocked.has(message.author)) return false;
     return !message.call || isMissed(message, me);
 }
@@ -65,4 +66,5 @@ function isWorthy(message, { me, blocked }) {
 const isMissed = ({ call }, me) => call?.state === "ended"
     && ["missed", "busy"].includes(call.participants.find((one) => one.user === me)?.state);
 
-const mentions = (message, me) => (message.ranges ?? []).some(({ kind, user }) => kind === "mention" && (user === undefined || user === me));
+/** Whether a message mentions somebody, or everybody. */
+export const mentions = (message, me) => (message.ranges ?? []).some(({ kind, user }) => kind === "mention" && (user === undefined || user === me));

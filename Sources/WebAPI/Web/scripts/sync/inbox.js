@@ -6,21 +6,28 @@ import { realtime } from "../connection/realtime.js";
 import { request } from "../connection/requests.js";
 import { Emitter } from "../state/emitter.js";
 import { applyArchivePage, applyInboxPage, applyInboxRows, applyInboxSnapshot, emptyInbox, notedRead } from "../state/inbox-rows.js";
+import { inboxAt, steadySpan, withoutDisappeared } from "../state/inbox-times.js";
 import { inboxWithPending } from "../state/pending.js";
 import { rowWithResult } from "../state/results.js";
+import { certainNow, clock, serverNow } from "../store/clock.js";
 import { drafts } from "./drafts.js";
 import { friends } from "./friends.js";
 import { HeldInbox } from "./inbox-cache.js";
 import { outbox } from "./outbox.js";
 
 const DELIVERY_DELAY = 400;
+/** What a timer can wait at most, in milliseconds. */
+const MAX_WAIT = 2 ** 31 - 1;
 
 /** Event: `change`. */
 class Inbox extends Emitter {
     /** What the server has said. */
     #known = emptyInbox();
-    /** The same with what waits in the queue: `{known, entries, state}`. */
+    /** The same with what waits in the queue, as it is for a while: `{known, entries, from, until, state}`. */
     #shown;
+    /** The state at the last event. */
+    #announced;
+    #endTimer;
     #held = new HeldInbox(() => this.#known, () => this.#stream);
     /** Whether the user is in the middle of a text in a conversation, by its id: set by the page that shows it. */
     isTyping = () => false;
@@ -40,17 +47,25 @@ class Inbox extends Emitter {
             if (hadArchive) request("inbox.list", { archived: true }).then((page) => this.#set(applyArchivePage(this.#known, page))).catch(() => {});
         });
         realtime.on("rows", ({ stream, rows }) => { if (stream === this.#stream) this.#receive(applyInboxRows(this.#known, rows), rows); });
-        outbox.on("change", () => { if (outbox.all !== this.#shown?.entries) this.emit("change"); });
+        outbox.on("change", () => { if (outbox.all !== this.#shown?.entries) this.#emitChange(); });
         outbox.on("result", ({ entry, result }) => this.#applyResult(entry, result));
+        clock.on("set", () => this.#noteTime());
+        // The timer of a device that slept is late.
+        document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#noteTime(); });
     }
 
-    get state() {
-        const entries = outbox.all;
-        if (this.#shown?.known !== this.#known || this.#shown.entries !== entries) {
-            this.#shown = { known: this.#known, entries, state: inboxWithPending(this.#known, entries) };
+    get state() { return this.#current.state; }
+
+    get #current() {
+        const [entries, now, shown] = [outbox.all, serverNow(), this.#shown];
+        if (shown?.known !== this.#known || shown.entries !== entries || now < shown.from || now >= shown.until) {
+            const all = inboxWithPending(this.#known, entries);
+            this.#shown = { known: this.#known, entries, ...steadySpan(all, now), state: inboxAt(all, now, this.#reader) };
         }
-        return this.#shown.state;
+        return this.#shown;
     }
+
+    get #reader() { return { me: credentials.user?.id, blocked: friends.blocked }; }
 
     /** Shows what is on this device, and listens from there. */
     async start() {
@@ -134,9 +149,30 @@ class Inbox extends Emitter {
     }
 
     #set(state) {
-        this.#known = state;
+        this.#known = withoutDisappeared(state, certainNow(), this.#reader);
         this.#held.noteChange();
+        this.#emitChange();
+    }
+
+    #emitChange() {
+        this.#waitForEnd();
+        this.#announced = this.state;
         this.emit("change");
+    }
+
+    /** Waits for the next end of a mute or of a last message. */
+    #waitForEnd() {
+        clearTimeout(this.#endTimer);
+        const { until } = this.#current;
+        if (until === Infinity) return;
+        this.#endTimer = setTimeout(() => this.#noteTime(), Math.min(Math.max(until - serverNow(), 0) + 20, MAX_WAIT));
+    }
+
+    /** Something may have ended, or a clock that was wrong may have hidden what has not. */
+    #noteTime() {
+        if (withoutDisappeared(this.#known, certainNow(), this.#reader) !== this.#known) this.#set(this.#known);
+        else if (this.state !== this.#announced) this.#emitChange();
+        else this.#waitForEnd();
     }
 }
 

@@ -8,7 +8,6 @@ import { button, h, icon } from "../../elements/dom.js";
 import { nodesOf, visible } from "../../elements/message-text.js";
 import { recordText, shortWhenText, voiceText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
-import { hasExpired } from "../../state/disappearing.js";
 import { isEmpty } from "../../state/draft-versions.js";
 import { isMuted, unreadOf } from "../../state/inbox-rows.js";
 import { decoded } from "../../state/mentions.js";
@@ -33,10 +32,10 @@ export function avatarOf({ conversation, person }, dot) {
         : h("span", { class: "avatar crowd", "aria-hidden": "true" }, icon(conversation.kind === "self" ? "notes" : "people"));
 }
 
-/** What a row shows beside what the stream says of it: it is drawn anew when one of these is another. */
+/** What a row shows: it is drawn anew when one of these is another. The row itself is, when its mute or its last message has ended. */
 export function rowParts(inbox, row, isCurrent) {
     const { unread, mentions, isMarked } = unreadOf(inbox, row);
-    return [row, unread, mentions, isMarked, isCurrent, drafts.of(row.id), outbox.list(row.id), writers.of(row.id), isMuted(row.membership),
+    return [row, unread, mentions, isMarked, isCurrent, drafts.of(row.id), outbox.list(row.id), writers.of(row.id),
         row.person && presence.isOnline(row.person.id), joinable(row),
         namesIn(row)];
 }
@@ -95,7 +94,7 @@ function preview(row) {
             .map((part) => part instanceof Node ? part : h("span", { class: "draft" }, part));
     }
     if (!lastMessage) return membership.state === "invited" ? t("row.youAreInvited") : t("row.noMessages");
-    if (lastMessage.deletedAt || hasExpired(lastMessage, Date.now())) return t("message.deleted");
+    if (lastMessage.deletedAt) return t("message.deleted");
     if (lastMessage.call) return recordText(lastMessage.call, me);
     if (lastMessage.notice) return nodesOf(noticeParts(lastMessage, me, (user) => user === lastMessage.author ? nameOf(user) : names.of(user) ?? t("row.someMember")));
     const text = lastMessage.voice ? voiceText(lastMessage.voice) : h("bdi", {}, visible(plainText(lastMessage.text ?? "", lastMessage.ranges, nameOf)));
