@@ -335,12 +335,14 @@ def test_expired_messages_leave_the_disk(run):
         const cache = await made(new Cache(), "cache.2.u1");
         const due = { ...message(1), expiresAt: "2026-01-01T00:00:00.000Z" };
         await cache.saveThread("v", record(2, 1, 2), roster, changes([due, { ...message(2), expiresAt: "2027-01-01T00:00:00.000Z" }], true));
-        await cache.saveInbox([{ id: "v", counter: 1, lastMessage: due }], { position: ["e", 1] }, true);
+        const spoken = { ...due, text: undefined, voice: { milliseconds: 900 } };
+        await cache.saveInbox([{ id: "v", counter: 1, lastMessage: due }, { id: "w", counter: 1, lastMessage: spoken }], { position: ["e", 1] }, true);
         await cache.removeExpired(Date.parse("2026-06-01T00:00:00Z"));
         const { messages: [gone, there] } = await cache.page("v", 1, 2);
-        return ["text" in gone, gone.deletedAt, there.text, "text" in (await cache.inbox()).rows[0].lastMessage];
+        const lasts = (await cache.inbox()).rows.map(({ lastMessage }) => ["text" in lastMessage || "voice" in lastMessage, lastMessage.deletedAt]);
+        return ["text" in gone, gone.deletedAt, there.text, lasts];
     """
-    assert run(script) == [False, "2026-01-01T00:00:00.000Z", "text 2", False]
+    assert run(script) == [False, "2026-01-01T00:00:00.000Z", "text 2", [[False, "2026-01-01T00:00:00.000Z"]] * 2]
 
 
 def test_translations_are_kept_and_forgotten_with_their_messages(run):

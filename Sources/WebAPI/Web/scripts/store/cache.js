@@ -3,7 +3,7 @@
 // Every tab writes what it receives, and rows only over lower versions. Losing all of it costs nothing but reading it
 // again, so an error ends the cache and nothing else.
 
-import { hasExpired, withoutContent } from "../state/disappearing.js";
+import { disappeared, hasExpired, withoutContent } from "../state/disappearing.js";
 import { Emitter } from "../state/emitter.js";
 import { isClearing, newerOwn, rowWithResult, storedResult } from "../state/results.js";
 import { meeting, shrinking, threadOf } from "../state/stored-thread.js";
@@ -210,8 +210,8 @@ export class Cache extends Emitter {
                 translations.delete([one.conversation, one.number]);
             }
             for (const row of await rows.getAll()) {
-                if (row.lastMessage?.text === undefined || !hasExpired(row.lastMessage, now)) continue;
-                rows.put({ ...row, lastMessage: { ...withoutContent(row.lastMessage), deletedAt: row.lastMessage.expiresAt } });
+                const { lastMessage } = row;
+                if (lastMessage && !lastMessage.deletedAt && hasExpired(lastMessage, now)) rows.put({ ...row, lastMessage: disappeared(lastMessage) });
             }
         });
     }
