@@ -1,5 +1,6 @@
 // Texts about calls: how one ended, how long it took, when it was.
 
+import { serverNow } from "../store/clock.js";
 import { format } from "./locale.js";
 import { listText, t } from "./texts.js";
 
@@ -153,7 +154,7 @@ const shortDay = { day: "numeric", month: "short" };
 const dateText = (date, options) => format(Intl.DateTimeFormat, options).format(date);
 
 /** The time today, `Yesterday, 14:05`, or the date. */
-export function whenText(text, now = new Date()) {
+export function whenText(text, now = new Date(serverNow())) {
     const then = new Date(text);
     const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
     if (days === 0) return dateText(then, time);
@@ -167,7 +168,7 @@ export const timeText = (text) => dateText(new Date(text), time);
 export const stampText = (text) => dateText(new Date(text), { dateStyle: "medium", timeStyle: "short" });
 
 /** `Today`, `Yesterday`, or the date. */
-export function dayText(text, now = new Date()) {
+export function dayText(text, now = new Date(serverNow())) {
     const then = new Date(text);
     const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
     if (days === 0 || days === 1) return days === 0 ? t("days.today") : t("days.yesterday");
@@ -175,7 +176,7 @@ export function dayText(text, now = new Date()) {
 }
 
 /** In a narrow list: the time today, `Yesterday`, or the date. */
-export function shortWhenText(text, now = new Date()) {
+export function shortWhenText(text, now = new Date(serverNow())) {
     const then = new Date(text);
     const days = Math.round((midnight(now) - midnight(then)) / 86_400_000);
     if (days === 0) return dateText(then, time);

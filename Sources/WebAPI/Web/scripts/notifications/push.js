@@ -81,7 +81,7 @@ class Push extends Emitter {
         const subscription = await subscribe(pushManager, key);
         const { endpoint, keys } = subscription.toJSON();
         const wanted = { user: credentials.user.id, session: credentials.session?.id, endpoint, key };
-        if (isRegistered(read(), wanted)) return;
+        if (isRegistered(read(), wanted, Date.now())) return;
         await request("push.register", { kind: "web", endpoint, keys, shared: false });
         localStorage.setItem(KEY, JSON.stringify({ ...wanted, at: Date.now() }));
     }

@@ -29,7 +29,7 @@ export function parsedPush(text) {
  * @param {object} push
  * @param {Reader} reader
  */
-export function noticeOf(push, reader, { now = Date.now(), mostActions = 0 } = {}) {
+export function noticeOf(push, reader, { now, mostActions = 0 }) {
     const { lang, dir = "auto", texts = {} } = reader;
     const common = { lang, dir, icon: "/icons/192.png" };
     // Of what is for another account only that there is something.

@@ -3,8 +3,8 @@
 /** After so long it is registered again, in milliseconds: the server may have dropped it, or be a restored copy. */
 const REGISTERED_TIME = 86_400_000;
 
-/** `known` is what was registered last, if anything was, `{user, session, endpoint, key, at}`. */
-export function isRegistered(known, wanted, now = Date.now()) {
+/** `known` is what was registered last, if anything was, `{user, session, endpoint, key, at}`; `now` is by the clock that `at` is. */
+export function isRegistered(known, wanted, now) {
     return Boolean(known) && ["user", "session", "endpoint", "key"].every((name) => known[name] === wanted[name])
         && Math.abs(now - known.at) < REGISTERED_TIME;
 }

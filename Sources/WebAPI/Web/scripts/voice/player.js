@@ -1,6 +1,7 @@
 // Plays a voice message. Only one plays at a time, and an expired URL is fetched again.
 
 import { Emitter } from "../state/emitter.js";
+import { serverNow } from "../store/clock.js";
 import { preferences } from "../store/preferences.js";
 
 /** How fast a voice message is played, one after the other. */
@@ -74,7 +75,7 @@ export class Player extends Emitter {
     }
 
     async #load() {
-        const isValid = this.#link && Date.parse(this.#link.expiresAt) > Date.now() + 5_000;
+        const isValid = this.#link && Date.parse(this.#link.expiresAt) > serverNow() + 5_000;
         if (this.#audio && !this.#audio.error && isValid) return;
         if (!isValid) this.#link = await this.#ask();
         const position = this.position;

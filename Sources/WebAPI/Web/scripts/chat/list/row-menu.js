@@ -9,6 +9,7 @@ import { whenText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { isMuted, unreadOf } from "../../state/inbox-rows.js";
 import { muteChoices } from "../../state/send-times.js";
+import { serverNow } from "../../store/clock.js";
 import { inbox } from "../../sync/inbox.js";
 import { outbox } from "../../sync/outbox.js";
 import { canSumUp, openSummary } from "../assistant/summary.js";
@@ -64,7 +65,7 @@ export function rowSwipes(row) {
 function mutedText({ muted }) { return muted.until ? t("rowMenu.unmuteFrom", { time: whenText(muted.until) }) : t("rowMenu.unmute"); }
 
 async function mute(row) {
-    const choices = muteChoices(new Date());
+    const choices = muteChoices(new Date(serverNow()));
     const dialog = open({ id: "mute", "aria-labelledby": "mute-title", class: "dialog menu" }, h("h2", { id: "mute-title" }, t("rowMenu.mute")),
         h("p", { class: "hint" }, t("rowMenu.mentionsHint")),
         h("div", { class: "items" }, choices.map(({ name, until }) => button({ name: "muted", label: t(`mute.${name}`), class: "item quiet", data: { mute: name },

@@ -6,10 +6,11 @@ import { button, h, icon } from "../../elements/dom.js";
 import { whenText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { failureOf } from "../../state/summary-items.js";
+import { serverNow } from "../../store/clock.js";
 
 /** The text for an error; a hosted model is told by its name. */
 export function machineFailureText(error) {
-    const { kind, until } = failureOf(error, Date.now());
+    const { kind, until } = failureOf(error, serverNow());
     const { languageModel: model } = server;
     if (kind === "consent" && model) return t("hintReasons.consent_required", { engine: model.name });
     if (kind === "budget") return until ? t("machines.budgetUntil", { time: whenText(until) }) : t("machines.budget");
@@ -18,7 +19,7 @@ export function machineFailureText(error) {
 
 /** The same for a page or a dialog, with a button to try it `again` where that may help. */
 export function machineFailure(error, again) {
-    const { canRetry } = failureOf(error, Date.now());
+    const { canRetry } = failureOf(error, serverNow());
     return h("div", { class: "machine-failure", data: { failure: failureOf(error, 0).kind } }, h("p", { role: "alert" }, icon("alert"), h("span", {}, machineFailureText(error))),
         canRetry && button({ label: t("common.tryAgain"), class: "soft small", data: { action: "retry-machine" }, onclick: again }));
 }

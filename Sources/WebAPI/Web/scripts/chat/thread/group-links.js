@@ -8,6 +8,7 @@ import { redraw } from "../../elements/keyed.js";
 import { whenText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { showLink } from "../../people/link-dialog.js";
+import { serverNow } from "../../store/clock.js";
 import { duration } from "./notices.js";
 
 const HOUR = 3_600_000;
@@ -47,7 +48,7 @@ function make(thread, load) {
     const form = h("form", { class: "ask-form", onsubmit: async (event) => {
         event.preventDefault();
         const { "link-ends": end, "link-uses": count } = form.elements;
-        const [expiresAt, maxUses] = [new Date(Date.now() + Number(end.value)).toISOString(), Number(count.value)];
+        const [expiresAt, maxUses] = [new Date(serverNow() + Number(end.value)).toISOString(), Number(count.value)];
         dialog.close();
         await attempt(async () => {
             const { token } = await request("links.create", { conversation: thread.id, expiresAt, ...(maxUses && { maxUses }) });

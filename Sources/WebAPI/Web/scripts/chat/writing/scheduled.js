@@ -12,6 +12,7 @@ import { whenText } from "../../language/format.js";
 import { t } from "../../language/texts.js";
 import { decoded, encoded } from "../../state/mentions.js";
 import { laterChoices, localText } from "../../state/send-times.js";
+import { serverNow } from "../../store/clock.js";
 import { SCHEDULED, localDrafts } from "../../sync/local-drafts.js";
 
 const LEAST = 10_000;
@@ -23,13 +24,13 @@ function askTime(title, at) {
             resolve(date);
             dialog.close();
         };
-        const now = new Date();
+        const now = new Date(serverNow());
         const input = h("input", { type: "datetime-local", id: "field-time", name: "time", required: true, min: localText(now),
             value: localText(at ?? new Date(now.getTime() + 3_600_000)) });
         const form = h("form", { class: "ask-form", onsubmit: (event) => {
             event.preventDefault();
             const date = new Date(input.value);
-            if (date.getTime() < Date.now() + LEAST) return toast(t("scheduled.future"), { error: true });
+            if (date.getTime() < serverNow() + LEAST) return toast(t("scheduled.future"), { error: true });
             take(date);
         } }, h("div", { class: "field" }, h("label", { for: "field-time" }, t("scheduled.time")), input),
         h("div", { class: "choices" }, h("button", { type: "submit", class: "primary", data: { choice: "time" } }, t("scheduled.sendThen")),
