@@ -1,6 +1,7 @@
 """What is written while the server cannot be reached, and what is kept on the device: it is sent once, later, whatever
 happens to the page, and nothing is left of who has signed out."""
 
+import datetime
 import uuid
 
 import pytest
@@ -17,6 +18,12 @@ Date.now = () => now() + 3_600_000;
 globalThis.Date = class extends Date {
     constructor(...values) { super(...(values.length > 0 ? values : [Date.now()])); }
 };
+"""
+# The device sleeps for the minutes that are given, and wakes with the page in front.
+SLEEP = """
+const { now } = Date;
+Date.now = () => now() + arguments[0] * 60_000;
+document.dispatchEvent(new Event("visibilitychange"));
 """
 # When the message that is given was looked at, what stands in the field is sent and the sign-in expires at once: a
 # message and the mark of what was read still wait.
@@ -416,13 +423,19 @@ def test_storage_that_is_deleted_is_no_reason_either(pair):
 
 
 def test_a_clock_that_is_an_hour_wrong(pair, proxy, scripted):
-    """Nothing that waits is too old, and no message disappears before its time."""
+    """Nothing that waits is too old, no message disappears before its time, and a mute for an hour is one."""
     ann, ben, conversation = pair
+    row = f"#row-{conversation}"
     API(ann).ask("PATCH", f"/v1/conversations/{conversation}", {"disappearAfter": 1800})
     API(ben).say(conversation, "gone in half an hour")
     ann.says("#messages", "gone in half an hour")
     scripted(AHEAD)
     ann.says("#message-3 .text", "gone in half an hour")
+    ann.says(f"{row} .preview", "gone in half an hour")
+    row_menu(ann, conversation, "mute")
+    ann.click("#mute [data-mute=hour]")
+    ann.find(f"{row} [aria-label=Muted]")
+    ann.browser.wait("the mute", lambda: 3_500 < muted_seconds(ann, conversation) < 3_601)
     is_saved(ann, conversation)
     proxy.cut()
     write(ann, "written then")
@@ -430,9 +443,49 @@ def test_a_clock_that_is_an_hour_wrong(pair, proxy, scripted):
     ann.driver.refresh()
     waiting(ann, "written then")
     ann.says("#message-3 .text", "gone in half an hour")
+    ann.says(f"{row} .preview", "gone in half an hour")
+    ann.find(f"{row} [aria-label=Muted]")
     back(ann, proxy)
     ann.says("#message-4 .text", "written then")
     ben.says("#message-4 .text", "written then")
+    ann.says(f"{row} .preview", "written then")
+
+
+def muted_seconds(person, conversation):
+    """For how long a conversation is muted from now on: 0 if it is not."""
+    membership = API(person).ask("GET", f"/v1/conversations/{conversation}")["membership"]
+    if "muted" not in membership:
+        return 0
+    until = datetime.datetime.fromisoformat(membership["muted"]["until"])
+    return (until - datetime.datetime.now(datetime.UTC)).total_seconds()
+
+
+def test_a_message_and_a_mute_end_in_the_list_without_the_server(pair, proxy):
+    """The row, the count beside the link and the title change, though nothing comes and nobody does anything."""
+    ann, ben, conversation = pair
+    row = f"#row-{conversation}"
+    row_menu(ann, conversation, "mute")
+    ann.click("#mute [data-mute=hour]")
+    ann.browser.wait("the mute", lambda: muted_seconds(ann, conversation) > 0)
+    ann.go("chats")
+    API(ben).say(conversation, "stays")
+    API(ben).ask("PATCH", f"/v1/conversations/{conversation}", {"disappearAfter": 1800})
+    API(ben).say(conversation, "gone in half an hour")
+    ann.says(f"{row} .preview", "gone in half an hour")
+    ann.says(f"{row} [data-count=unread]", "2")
+    proxy.cut()
+    ann.find("#offline")
+    assert ann.driver.title == "Switchboard"
+    ann.driver.execute_script(SLEEP, 40)
+    ann.says(f"{row} .preview", "Message deleted")
+    ann.says(f"{row} [data-count=unread]", "1")
+    assert "gone in half an hour" not in ann.attribute(row, "outerHTML")
+    ann.find(f"{row} [aria-label=Muted]")
+    assert ann.driver.title == "Switchboard"
+    ann.driver.execute_script(SLEEP, 30)
+    ann.gone(f"{row} [aria-label=Muted]")
+    ann.browser.wait("the title", lambda: ann.driver.title == "(1) Switchboard")
+    ann.says("[data-count=chats]", "1")
 
 
 def test_somebody_else_finds_nothing(pair, proxy):
