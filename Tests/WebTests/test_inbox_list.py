@@ -137,3 +137,41 @@ def test_days_are_named_by_the_clock_of_the_server(run):
         setServerTime("2026-03-05T12:00:00Z");
         return ["2026-03-05T10:00:00Z", "2026-03-04T10:00:00Z"].map((time) => [dayText(time), shortWhenText(time), whenText(time)]);
     """) == [["Today", "11:00", "11:00"], ["Yesterday", "Yesterday", "Yesterday, 11:00"]]
+
+
+SIGN_IN = """
+    const value = { user: { id: "ann", displayName: "Ann Abel" }, session: { id: "s1" }, accessToken: "a", refreshToken: "r",
+        expiresAt: Date.now() + 86_400_000 };
+    sessionStorage.setItem("switchboard.credentials", JSON.stringify(value));
+"""
+
+
+def test_the_title_and_the_count_change_when_a_mute_ends(page, run, other_origin):
+    """In the whole page, which has no server: the device sleeps until both have ended, one after the other."""
+    run(SIGN_IN)
+    page.driver.get(f"{other_origin}/")
+    assert run("""
+        const { realtime } = await load("connection/realtime.js");
+        const { until } = await import("/tests/signed-in.js");
+        const MINUTE = 60_000;
+        const find = (selector) => document.querySelector(selector);
+        const sleep = (minutes) => {
+            const { now } = Date;
+            Date.now = () => now() + minutes * MINUTE;
+            document.dispatchEvent(new Event("visibilitychange"));
+        };
+        const from = (minutes) => new Date(Date.now() + minutes * MINUTE).toISOString();
+        const row = (id, membership, message) => ({ id, counter: 1, activity: 1, unread: 1, mentions: 0, conversation: { kind: "direct" },
+            person: { id: "ben", displayName: "Ben" }, membership: { state: "member", read: 1, ...membership },
+            lastMessage: { number: 2, author: "ben", text: "secret", ranges: [], sentAt: from(-1), ...message } });
+        await until("the page", () => find("main[data-page]"));
+        const conversations = [row("a", { muted: { until: from(30) } }), row("b", {}, { expiresAt: from(60) })];
+        realtime.emit("snapshot", { stream: "inbox:ann", data: { conversations } });
+        const shown = () => [document.title, find("[data-count=chats]").firstChild?.textContent, find("[data-count=chats]").hidden];
+        const found = [shown()];
+        for (const minutes of [31, 30]) {
+            sleep(minutes);
+            found.push(shown());
+        }
+        return found;
+    """) == [["(1) Switchboard", "1", False], ["(2) Switchboard", "2", False], ["(1) Switchboard", "1", False]]
