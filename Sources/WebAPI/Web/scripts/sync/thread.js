@@ -12,7 +12,7 @@ import { withPending } from "../state/pending.js";
 import { isClearing, withResult } from "../state/results.js";
 import * as state from "../state/thread-rows.js";
 import { heldTranslations } from "../state/translations.js";
-import { certainNow, serverNow } from "../store/clock.js";
+import { certainNow, clock, serverNow } from "../store/clock.js";
 import { inbox } from "./inbox.js";
 import { names } from "./known-names.js";
 import { outbox } from "./outbox.js";
@@ -70,13 +70,18 @@ export class Thread extends ThreadWrites {
             realtime.on("refused", ({ stream, error }) => { if (stream === this.#stream) this.#read(error); }),
             realtime.on("listened", ({ stream }) => { if (stream === this.#stream) this.#noteFollowed(); }),
             realtime.on("state", (now) => this.#handleConnection(now)),
+            clock.on("set", () => this.#set(this.#known)),
             outbox.on("change", (conversation = id) => { if (conversation === id) this.emit("change"); }),
             outbox.on("result", ({ entry, result }) => { if (entry.conversation === id) this.#applyResult(entry, result ?? undefined); }),
             inbox.on("change", () => this.#handleRow()),
             writers.on("change", (conversation) => { if (conversation === id) this.emit("writers"); }),
         ];
+        document.addEventListener("visibilitychange", this.#handleVisibility);
         this.#open();
     }
+
+    /** A device that slept wakes timers late. */
+    #handleVisibility = () => { if (!document.hidden) this.#set(this.#known); };
 
     get state() {
         const entries = outbox.entries(this.id);
@@ -122,6 +127,7 @@ export class Thread extends ThreadWrites {
     close() {
         this.#isClosed = true;
         this.#unsubscribe.forEach((one) => one());
+        document.removeEventListener("visibilitychange", this.#handleVisibility);
         this.#watches.forEach((one) => one());
         clearTimeout(this.#expiryTimer);
         this.closeSounds();
