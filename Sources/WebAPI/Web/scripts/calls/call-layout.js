@@ -3,7 +3,7 @@
 // While it has all of the page an entry of the browser's history stands for it, so that Back leaves the call for the
 // pages, and only then the page below. An entry whose call is over is skipped.
 
-import { addEntry } from "../elements/history-entry.js";
+import { addEntry, declareEntry, goBack } from "../elements/history-entry.js";
 import { Emitter } from "../state/emitter.js";
 
 /** Where there is room for two columns. */
@@ -14,12 +14,11 @@ class CallLayout extends Emitter {
     value = "full";
     /** Whether a call is there at all. */
     isShown = false;
-    #isStale = false;
-    #hash = location.hash;
 
     constructor() {
         super();
-        addEventListener("popstate", ({ state }) => this.#handleBack(state));
+        declareEntry("call", () => this.isOver);
+        addEventListener("popstate", ({ state }) => { if (this.isOver && !state?.call) this.#set("corner"); });
         addEventListener("hashchange", () => this.#handleAddress());
         wide.addEventListener("change", () => { if (!wide.matches && this.value === "beside") this.#set("corner"); });
     }
@@ -35,20 +34,18 @@ class CallLayout extends Emitter {
 
     end() {
         this.isShown = false;
-        if (history.state?.call) this.#isStale = true;
         this.#set("full");
     }
 
     expand() {
         if (!history.state?.call) addEntry({ call: true });
-        this.#isStale = false;
         this.#set("full");
     }
 
     /** Leaves it in a corner, over the page that was there before. */
     shrink() {
         this.#set("corner");
-        if (history.state?.call) history.back();
+        if (history.state?.call) goBack();
     }
 
     /** Shows a conversation: beside the call where there is room, else instead of it. */
@@ -56,22 +53,12 @@ class CallLayout extends Emitter {
         const address = `#/c/${conversation}`;
         this.#set(wide.matches ? "beside" : "corner");
         if (location.hash.startsWith(address)) {
-            if (history.state?.call) history.back();
+            if (history.state?.call) goBack();
         } else if (history.state?.call) location.replace(address);
         else location.hash = address;
     }
 
-    #handleBack(state) {
-        if (state?.call && !this.isShown) return history.back();
-        if (this.isShown && this.value === "full" && !state?.call) this.#set("corner");
-        if (!this.#isStale || state?.call || location.hash !== this.#hash) return undefined;
-        this.#isStale = false;
-        return history.back();
-    }
-
     #handleAddress() {
-        this.#hash = location.hash;
-        this.#isStale = false;
         if (!this.isShown) return;
         const isChat = location.hash.startsWith("#/c/");
         if (this.value === "full" || this.value === "beside" && !isChat) this.#set("corner");
