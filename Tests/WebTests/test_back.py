@@ -84,3 +84,20 @@ def test_a_dialog_after_a_call_that_has_ended(run):
         await back();
         return [has("#later[open]"), location.hash, await leaves()];
     """) == [False, "#/two", "#/one"]
+
+
+def test_the_report_of_the_connection_test(run):
+    assert run(BEGIN + """
+        const fetched = window.fetch;
+        window.fetch = async (url, options) => String(url).includes("/v1/ice-servers") ? Response.json({ iceServers: [] }) : fetched(url, options);
+        const { diagnosticsPage } = await load("diagnostics/diagnostics-page.js");
+        const { node, close } = diagnosticsPage();
+        document.getElementById("main").append(node);
+        await until("the result", () => has("[data-action=copy-report]:enabled"));
+        navigator.clipboard.writeText = async () => { throw new DOMException("", "NotAllowedError"); };
+        node.querySelector("[data-action=copy-report]").click();
+        await until("the report", () => has("dialog[open] .report"));
+        await back();
+        close();
+        return [has("dialog"), location.hash, await leaves()];
+    """) == [False, "#/two", "#/one"]

@@ -3,6 +3,7 @@
 import { errorMessage } from "../connection/problems.js";
 import { realtime } from "../connection/realtime.js";
 import { request } from "../connection/requests.js";
+import { open } from "../elements/dialogs.js";
 import { announce, button, h, icon, toast } from "../elements/dom.js";
 import { millisecondsText } from "../language/format.js";
 import { t } from "../language/texts.js";
@@ -153,11 +154,8 @@ async function copyReport(text) {
 
 function showReport(text) {
     const area = h("textarea", { class: "report", readonly: true, rows: "14", "aria-label": t("diagnostics.report"), value: text });
-    const dialog = h("dialog", { class: "dialog wide", "aria-labelledby": "report-title" },
+    const dialog = open({ class: "dialog wide", "aria-labelledby": "report-title" },
         h("h2", { id: "report-title" }, t("diagnostics.report")), h("p", {}, t("diagnostics.reportHint")), area,
         h("div", { class: "choices" }, button({ label: t("common.close"), class: "quiet", onclick: () => dialog.close() })));
-    dialog.addEventListener("close", () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
     area.select();
 }
