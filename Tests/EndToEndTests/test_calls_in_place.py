@@ -92,6 +92,30 @@ def test_a_call_goes_on_in_a_corner_while_one_writes(people, chat):
     ann.gone("#call")
 
 
+def test_back_closes_a_panel_before_it_leaves_the_call(people):
+    ann, ben = people
+    ann.go("history")
+    connect(ann, ben)
+    where = address(ann)
+    for action, panel in (("details", "#details"), ("devices", "#devices-panel")):
+        ann.control(action)
+        ann.find(panel)
+        ann.driver.back()
+        ann.gone(panel)
+        layout(ann, "full")
+    # One that was closed in another way is no step of its own.
+    ann.control("details")
+    ann.find("#details")
+    ann.press("\ue00c")
+    ann.gone("#details")
+    ann.driver.back()
+    layout(ann, "corner")
+    assert address(ann) == where
+    ann.driver.back()
+    ann.browser.wait("the page before", lambda: address(ann) == "#/history")
+    layout(ann, "corner")
+
+
 def test_the_chat_of_a_call_is_beside_it(people, chat):
     ann, ben = people
     connect(ann, ben)

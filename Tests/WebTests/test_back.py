@@ -75,6 +75,86 @@ PANELS = """
 """
 
 
+@pytest.mark.parametrize(("action", "id"), [("devices", "devices-panel"), ("details", "details")])
+def test_it_closes_a_panel_of_a_call_and_then_leaves_the_call(run, action, id):
+    assert run(BEGIN + PANELS + """
+        press(action);
+        const opened = panel();
+        await back();
+        const closed = [panel(), callLayout.value, document.activeElement.dataset.action];
+        await back();
+        return [opened, closed, callLayout.value, location.hash, await leaves()];
+    """, action=action) == [id, [None, "full", action], "corner", "#/two", "#/one"]
+
+
+def test_one_panel_after_the_other_is_one_step(run):
+    assert run(BEGIN + PANELS + """
+        press("devices");
+        press("details");
+        const opened = panel();
+        await back();
+        const closed = [panel(), callLayout.value];
+        press("details");
+        press("close-panel");
+        press("devices");
+        press("devices");
+        history.back();
+        await until("the corner", () => callLayout.value === "corner");
+        await settle();
+        return [opened, closed, location.hash, await leaves()];
+    """) == ["details", [None, "full"], "#/two", "#/one"]
+
+
+def test_a_dialog_over_a_panel(run):
+    assert run(BEGIN + PANELS + """
+        press("details");
+        open({ id: "over" });
+        await back();
+        const first = [has("#over[open]"), panel(), callLayout.value];
+        await back();
+        const second = [panel(), callLayout.value];
+        await back();
+        return [first, second, callLayout.value, await leaves()];
+    """) == [[False, "details", "full"], [None, "full"], "corner", "#/one"]
+
+
+def test_a_call_that_ends_with_a_panel_leaves_no_step(run):
+    assert run(BEGIN + PANELS + """
+        press("details");
+        call.hangUp();
+        const ended = panel();
+        calls.remove(call);
+        return [ended, has("#call"), await leaves()];
+    """) == [None, False, "#/one"]
+
+
+@pytest.mark.parametrize("leave", ['press("shrink-call")', 'await go("#/c/x"); await back()'])
+def test_a_call_that_is_left_with_a_panel(run, leave):
+    """Nothing of it is a step once one is back at the page."""
+    assert run(BEGIN + PANELS + f"""
+        press("details");
+        {leave};
+        await until("the page", () => location.hash === "#/two" && !history.state);
+        return [panel(), callLayout.value, await leaves()];
+    """) == [None, "corner", "#/one"]
+
+
+def test_a_panel_beside_the_chat(run):
+    """Without an entry of the call: Back closes the panel, and then leaves the chat."""
+    assert run(BEGIN + PANELS + """
+        callLayout.showChat("x");
+        await until("the chat", () => location.hash === "#/c/x");
+        await settle();
+        callLayout.value = "beside";
+        callLayout.emit("change");
+        press("details");
+        await back();
+        const closed = [panel(), callLayout.value, location.hash];
+        await back();
+        return [closed, location.hash];
+    """) == [[None, "beside", "#/c/x"], "#/two"]
+
+
 def test_a_dialog_after_a_call_that_has_ended(run):
     """The page stays: what was left of the call is gone with the dialog."""
     assert run(BEGIN + PANELS + """

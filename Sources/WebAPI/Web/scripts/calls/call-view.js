@@ -3,6 +3,7 @@
 import { errorMessage } from "../connection/problems.js";
 import { avatar } from "../elements/avatar.js";
 import { button, h, icon, toast } from "../elements/dom.js";
+import { HistoryEntry } from "../elements/history-entry.js";
 import { redraw } from "../elements/keyed.js";
 import { clockText, progress } from "../language/format.js";
 import { t } from "../language/texts.js";
@@ -17,11 +18,14 @@ import { PairScene } from "./pair-scene.js";
 import { pickPeople } from "./people-picker.js";
 import { callPeople, joinCall } from "./start-call.js";
 
+const panelEntry = new HistoryEntry("panel");
+
 export class CallView {
     call;
     node;
     #parts;
     #frame;
+    #layout;
     #scene;
     #captions;
     #transcribes = false;
@@ -55,12 +59,14 @@ export class CallView {
 
     /** `full`, `beside` or `corner`. */
     arrange(layout) {
-        if (layout === "corner") this.#closePanel();
+        if (layout !== this.#layout) this.#closePanel();
+        this.#layout = layout;
         this.#frame.arrange(layout);
     }
 
     close() {
         clearInterval(this.#timer);
+        this.#closePanel();
         this.#sizes.disconnect();
         removeEventListener("keydown", this.onkey);
         this.#unsubscribe.forEach((one) => one());
@@ -229,29 +235,36 @@ export class CallView {
     // Panels and keys
 
     #open(kind) {
-        const wasOpen = kind === "details" ? this.#details : this.#devices;
-        this.#closePanel();
-        if (wasOpen) return;
+        const before = this.#details ? "details" : this.#devices && "devices";
+        if (before === kind) return this.#closePanel();
         const { panel, section } = this.#parts;
-        const close = () => { this.#closePanel(); this.#parts.controls[kind].focus(); };
-        if (kind === "details") this.#details = new DetailsPanel(this.call, close);
-        else this.#devices = devicesPanel(this.call, close);
-        panel.replaceChildren(kind === "details" ? this.#details.node : this.#devices);
+        const close = () => this.#closePanel();
+        this.#details = kind === "details" ? new DetailsPanel(this.call, close) : undefined;
+        this.#devices = kind === "devices" ? devicesPanel(this.call, close) : undefined;
+        panel.replaceChildren(this.#details?.node ?? this.#devices);
         panel.setAttribute("aria-label", kind === "details" ? t("call.connectionPanel") : t("call.devicesPanel"));
         panel.hidden = false;
         section.classList.add("with-panel");
         this.#details?.show();
         panel.querySelector("h2").focus();
-        this.#show();
+        if (!before) panelEntry.add(close);
+        return this.#show();
     }
 
+    /** By its button or key, by Back, or because the call ends or has more or less of the page. */
     #closePanel() {
         if (!this.#details && !this.#devices) return;
+        const { panel, section, controls, name } = this.#parts;
+        const control = this.#details ? controls.details : controls.devices;
+        const hadFocus = panel.contains(document.activeElement);
         this.#details = this.#devices = undefined;
-        this.#parts.panel.hidden = true;
-        this.#parts.panel.replaceChildren();
-        this.#parts.section.classList.remove("with-panel");
-        if (this.call.phase !== "ended") this.#show();
+        panelEntry.leave();
+        panel.hidden = true;
+        panel.replaceChildren();
+        section.classList.remove("with-panel");
+        const ended = this.call.phase === "ended";
+        if (hadFocus) (ended ? name : control).focus();
+        if (!ended) this.#show();
     }
 
     #key(event) {
