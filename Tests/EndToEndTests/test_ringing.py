@@ -1,6 +1,7 @@
 """Calls that are not answered, and people with more than one tab."""
 
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 # The client uses the server's default ring time. Here every new call requests the minimum.
 RING_SHORTLY = """
@@ -24,6 +25,45 @@ def test_decline(people):
     ann.leave_call_screen()
     ann.history_says("declined", outgoing=True)
     ben.history_says("declined", outgoing=False)
+
+
+def test_back_neither_declines_nor_changes_the_page_under_a_ring(people):
+    ann, ben = people
+    ben.go("history")
+    ben.go("settings")
+    ann.call(ben, "audio")
+    ben.rings()
+    for _ in range(3):
+        ben.driver.back()
+    ben.rings()
+    ben.find("main[data-page=settings]")
+    ann.phase("ringing")
+    ann.hang_up()
+    ben.gone("#incoming")
+    ann.leave_call_screen()
+    # What is left of it is no step of its own.
+    ben.driver.back()
+    ben.find("main[data-page=history]")
+
+    # Nor does it close a dialog under it.
+    ben.press("?")
+    ben.find("dialog[open]")
+    ann.call(ben, "audio")
+    ben.rings()
+    ben.driver.back()
+    ben.rings()
+    assert ben.all("dialog.dialog[open]")
+    # A key declines, once it is clear that nobody was typing.
+    def is_declined():
+        ben.press(Keys.ESCAPE)
+        return not ben.is_shown("#incoming")
+
+    ben.browser.wait("the call to be declined", is_declined)
+    ann.says("#call-status", "Ben declined")
+    assert ben.all("dialog.dialog[open]")
+    ben.driver.back()
+    ben.gone("dialog")
+    ben.find("main[data-page=history]")
 
 
 def test_cancel_stops_the_ringing_at_once(people):

@@ -1,6 +1,7 @@
 """Back closes what is on top of a page, and nothing while a call rings: elements/history-entry.js, with what uses it."""
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 
 pytestmark = pytest.mark.usefixtures("other_origin")
 
@@ -66,6 +67,150 @@ BEGIN = """
     const has = (selector) => document.querySelector(selector) !== null;
     for (const page of ["#/zero", "#/one", "#/two"]) await go(page);
 """
+
+
+def test_a_ring_uses_it_up(run):
+    """However often it is pressed; and what is left of the ring is no step of its own."""
+    assert run(BEGIN + """
+        ring("c1");
+        for (let time = 0; time < 3; time += 1) await back();
+        const during = [rings(), declined(), location.hash];
+        stopRinging("c1");
+        return [during, rings() ?? null, await leaves()];
+    """) == [["c1", 0, "#/two"], None, "#/one"]
+
+
+def test_rings_one_after_the_other(run):
+    """The next rings at once, or after a while: neither leaves an entry of its own."""
+    assert run(BEGIN + """
+        ring("c1");
+        ring("c2");
+        stopRinging("c1");
+        await back();
+        const second = rings();
+        stopRinging("c2");
+        const { length } = history;
+        ring("c3");
+        await back();
+        const third = rings();
+        stopRinging("c3");
+        return [second, third, history.length - length, declined(), await leaves()];
+    """) == ["c2", "c3", 0, 0, "#/one"]
+
+
+def test_a_ring_over_dialogs(run):
+    """They stay, and Back closes them afterwards, one by one."""
+    assert run(BEGIN + """
+        open({ id: "under" });
+        open({ id: "over" });
+        const shown = () => [...document.querySelectorAll("dialog[open]")].map((one) => one.id).join(" ");
+        ring("c1");
+        await back();
+        await back();
+        const seen = [shown()];
+        stopRinging("c1");
+        for (let time = 0; time < 2; time += 1) {
+            await back();
+            seen.push(shown());
+        }
+        return [...seen, location.hash, await leaves()];
+    """) == ["under over incoming", "under", "", "#/two", "#/one"]
+
+
+def test_a_dialog_that_opens_while_it_rings(run):
+    assert run(BEGIN + """
+        ring("c1");
+        open({ id: "later" });
+        await back();
+        const during = [has("#later[open]"), rings()];
+        stopRinging("c1");
+        await back();
+        return [during, has("#later[open]"), location.hash, await leaves()];
+    """) == [[True, "c1"], False, "#/two", "#/one"]
+
+
+def test_a_ring_that_is_answered_leaves_its_entry_to_the_call(run):
+    assert run(BEGIN + """
+        ring("c1");
+        const { length } = history;
+        stopRinging("c1");
+        begin();
+        const full = [callLayout.value, history.length - length];
+        await back();
+        return [full, callLayout.value, location.hash, await leaves()];
+    """) == [["full", 0], "corner", "#/two", "#/one"]
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_ring_over_a_call(run, is_answered):
+    assert run(BEGIN + """
+        begin();
+        ring("c1");
+        await back();
+        const during = [rings(), callLayout.value];
+        stopRinging("c1");
+        if (isAnswered) begin();
+        const after = callLayout.value;
+        await back();
+        return [during, after, callLayout.value, location.hash, await leaves()];
+    """, isAnswered=is_answered) == [["c1", "full"], "full", "corner", "#/two", "#/one"]
+
+
+def test_a_ring_while_one_goes_elsewhere(run):
+    """As by a notification: it is used up there too."""
+    assert run(BEGIN + """
+        ring("c1");
+        await go("#/three");
+        await back();
+        const during = [rings(), location.hash];
+        stopRinging("c1");
+        history.back();
+        await until("the page before", () => location.hash === "#/two" && !history.state?.ring);
+        return [during, await leaves()];
+    """) == [["c1", "#/three"], "#/one"]
+
+
+def press_escape(page):
+    ActionChains(page.driver).send_keys("\ue00c").perform()
+
+
+ESCAPES = """
+    window.shown = () => [...document.querySelectorAll("dialog[open]")].map((one) => one.id).join(" ");
+    window.declined = declined;
+    open({ id: "under" });
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + (window.later ?? 0);
+    ring("c1");
+"""
+
+
+def test_escape_declines_what_rings_and_closes_nothing_under_it(page, run):
+    """Not at once, since somebody may have been typing; nobody has touched the page, so that the browser would ask no dialog."""
+    run(BEGIN + ESCAPES)
+    press_escape(page)
+    press_escape(page)
+    assert run("return [shown(), declined()]") == ["under incoming", 0]
+    run("window.later = 1_000; document.activeElement.blur()")
+    press_escape(page)
+    assert run("return [shown(), declined()]") == ["under", 1]
+    press_escape(page)
+    assert run("return shown()") == ""
+
+
+def test_a_browser_that_asks_dialogs_to_close_closes_none_while_it_rings(run):
+    """Chromium on Android asks on Back. The second time it closes without asking, which is done by hand here."""
+    assert run(BEGIN + ESCAPES + """
+        window.later = 1_000;
+        const incoming = document.getElementById("incoming");
+        incoming.requestClose();
+        const refused = [shown(), declined()];
+        const closed = new Promise((resolve) => { incoming.addEventListener("close", resolve, { once: true }); });
+        incoming.close();
+        await closed;
+        const again = [shown(), rings(), declined(), document.getElementById("under").getAttribute("closedby")];
+        stopRinging("c1");
+        return [refused, again, shown(), document.getElementById("under").getAttribute("closedby")];
+    """) == [["under incoming", 0], ["under incoming", "c1", 0, "none"], "under", None]
 
 
 PANELS = """

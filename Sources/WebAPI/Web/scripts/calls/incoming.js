@@ -1,8 +1,12 @@
 // The incoming call dialog, on every open tab.
+//
+// It stays until the call is answered or declined, by its buttons or a key, or stops ringing. Back does neither, nor does it
+// change the page under it. A browser that asks dialogs to close, as Chromium on Android does on Back, closes none meanwhile.
 
 import { credentials } from "../connection/credentials.js";
 import { avatar } from "../elements/avatar.js";
 import { announce, button, h } from "../elements/dom.js";
+import { holdBack, releaseBack } from "../elements/history-entry.js";
 import { redraw } from "../elements/keyed.js";
 import { namesOf, othersOf } from "../language/format.js";
 import { t } from "../language/texts.js";
@@ -13,17 +17,21 @@ import { showAttention, dismissAttention, player } from "./ring.js";
 const KEY_DELAY = 700;
 
 let dialog;
+let shownAt = 0;
+/** The open dialogs under it, which the browser may not close meanwhile. */
+let locked = [];
 
 export function showRings() {
-    const show = () => {
+    const update = () => {
         const ring = calls.rings.values().next().value;
         if (dialog?.dataset.call === ring?.id && ring) return;
         dialog?.close();
         dialog?.remove();
         dialog = undefined;
-        if (ring) openRing(ring); else { dismissAttention(); quiet(); }
+        if (ring) openRing(ring); else endRings();
     };
-    calls.on("rings", show);
+    calls.on("rings", update);
+    addEventListener("keydown", onkeydown, { capture: true });
     calls.on("calls", () => {
         const ring = calls.rings.get(dialog?.dataset.call);
         // The choice is another one when a call of one's own began or ended in the meantime. Otherwise the buttons stay:
@@ -34,26 +42,57 @@ export function showRings() {
 
 function openRing(ring) {
     dialog = h("dialog", { id: "incoming", class: "incoming", "aria-labelledby": "incoming-title",
-        "aria-describedby": "incoming-text", data: { call: ring.id } });
-    dialog.addEventListener("cancel", (event) => {
-        event.preventDefault();
-        if (acceptsKeys()) calls.decline(ring);
-    });
+        "aria-describedby": "incoming-text", closedby: "none", data: { call: ring.id } });
+    const node = dialog;
+    // Browsers without `closedby` ask first, and close it all the same if nobody has touched the page since they asked last.
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("close", () => { if (node === dialog) show(); });
     dialog.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" || event.target.closest("button") || !acceptsKeys()) return;
         const accept = dialog.querySelector("[data-default]");
         accept?.click();
     });
-    const shownAt = performance.now();
-    const acceptsKeys = () => performance.now() - shownAt > KEY_DELAY;
+    shownAt = performance.now();
     fill(ring);
     document.body.append(dialog);
-    dialog.showModal();
-    dialog.querySelector("h2").focus();
+    show();
+    holdBack();
     const text = t("ring.isCalling", { name: ring.caller.displayName });
     announce(text);
     showAttention(text, ring.id);
     player.play(open().length > 0 ? "waiting" : "ring");
+}
+
+/** Over everything that is open. */
+function show() {
+    lockDialogs();
+    dialog.showModal();
+    dialog.querySelector("h2").focus();
+}
+
+const acceptsKeys = () => performance.now() - shownAt > KEY_DELAY;
+
+/** Nothing may have the focus. Left to the browser, the key would close the dialogs under this one as well. */
+function onkeydown(event) {
+    if (event.key !== "Escape" || !dialog || (event.target.closest?.("dialog") ?? dialog) !== dialog) return;
+    event.preventDefault();
+    const ring = calls.rings.get(dialog.dataset.call);
+    if (ring && !event.repeat && !event.isComposing && acceptsKeys()) calls.decline(ring);
+}
+
+function lockDialogs() {
+    for (const one of document.querySelectorAll("dialog[open]:not(#incoming, [closedby])")) {
+        one.setAttribute("closedby", "none");
+        locked.push(one);
+    }
+}
+
+function endRings() {
+    releaseBack();
+    for (const one of locked) one.removeAttribute("closedby");
+    locked = [];
+    dismissAttention();
+    quiet();
 }
 
 const open = () => calls.active.filter((call) => call.phase !== "ended");
