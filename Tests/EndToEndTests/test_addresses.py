@@ -121,6 +121,65 @@ def test_an_address_from_before_signing_in_is_shown_after_it(people):
     focuses(ann, f"message-{number}")
 
 
+def test_a_sign_in_that_expires_without_being_kept_keeps_the_address_for_the_same_user(people):
+    ann, ben = people
+    own, other = API(ann), API(ben)
+    conversation = own.create("direct", [other])
+    number = own.say(conversation, "one", "two")
+    ann.go("settings")
+    ann.click("[data-action=sign-out]")
+    ann.find("#sign-in-form")
+    ann.click("#keep")
+    ann.sign_in()
+    ann.is_online()
+
+    def expire():
+        ann.driver.execute_script("globalThis.switchboard.credentials.end({ isExpired: true })")
+        ann.find("#sign-in-form")
+        ann.click("#keep")
+
+    open_chat(ann, conversation, number)
+    shows(ann, "Hello", "one", "two")
+    expire()
+    ann.sign_in()
+    shows(ann, "Hello", "one", "two")
+    focuses(ann, f"message-{number}")
+    # It is not for somebody else.
+    expire()
+    after_ann = Person(ann.browser, ann.url, ben.name)
+    after_ann.email = ben.email
+    after_ann.sign_in()
+    after_ann.is_in()
+    assert after_ann.driver.execute_script("return location.hash") == ""
+
+
+@pytest.mark.parametrize("kind", ["link", "conversation"])
+def test_an_address_that_is_followed_before_there_is_an_account(browsers, url, strange, kind):
+    """Through signing up one is there: a link leads into its group, and a conversation of others is nothing."""
+    cem, _ = strange
+    group = cem.create("group", [API.of_new_user(url, "Eve East")], name="By a link")
+    token = cem.ask("POST", f"/v1/conversations/{group}/links", {})["token"]
+    address = f"#/l/{token}" if kind == "link" else f"#/c/{group}"
+    browser = browsers[0]
+    browser.keep_one_tab()
+    browser.open(url)
+    browser.driver.get("about:blank")
+    browser.driver.get(f"{url}/{address}")
+    dan = Person(browser, url, "Dan Dorn")
+    dan.click("#to-sign-up")
+    dan.fill(displayName=dan.name, email=dan.email, password=PASSWORD)
+    dan.click("#sign-up-form [type=submit]")
+    if kind == "link":
+        dan.says(".link-card h1", "By a link")
+        assert dan.driver.execute_script("return location.hash") == address
+        dan.click(".link-card [data-action=join-group]")
+        dan.find("#write")
+        dan.says(".thread-head h1", "By a link")
+    else:
+        dan.says(".nothing-here", NOTHING)
+        assert dan.driver.execute_script("return location.hash") == address
+
+
 def test_paths_without_a_page_before_signing_in(browsers, url, pictures):
     browser = browsers[0]
     browser.keep_one_tab()

@@ -19,7 +19,6 @@ import { forgetReader, tellWorker, watchReader } from "../notifications/push-rea
 import { push } from "../notifications/push.js";
 import { addressOfPath, callToAnswer, pageOf } from "../state/address.js";
 import { clockOffset, restoreClock } from "../store/clock.js";
-import { hasExpired } from "../store/kept-databases.js";
 import { preferences } from "../store/preferences.js";
 import { storage } from "../store/storage.js";
 import { assistant } from "../sync/assistant.js";
@@ -153,7 +152,7 @@ async function leave(text) {
     }
     await endpoint.renew();
     // Who signs in again after a sign-in has expired comes back to where they were.
-    leftBy = user && hasExpired(user.id) ? user.id : undefined;
+    leftBy = user && credentials.hasExpired(user.id) ? user.id : undefined;
     if (!leftBy) location.hash = "";
     toast(text);
     await welcome();

@@ -7,7 +7,7 @@
 // only one tab refreshes at a time (a Web Lock) and a tab that waited uses the tokens that the other has stored.
 
 import { Emitter } from "../state/emitter.js";
-import { noteExpiry } from "../store/kept-databases.js";
+import { hasExpired, noteExpiry } from "../store/kept-databases.js";
 import { Problem } from "./problems.js";
 
 const KEY = "switchboard.credentials";
@@ -17,6 +17,8 @@ class Credentials extends Emitter {
     #value;
     #refreshing;
     #timer;
+    /** The user whose sign-in was the last in this tab, if it has expired. */
+    #expired;
 
     load() {
         for (const store of [sessionStorage, localStorage]) {
@@ -38,6 +40,9 @@ class Credentials extends Emitter {
     /** The user whose sign-in is kept in this browser, in this tab or in others. */
     get keptUser() { return read(localStorage)?.user; }
 
+    /** Whether the sign-in of this user was not ended but has expired. Of one that is not kept this page alone knows it. */
+    hasExpired(user) { return this.#expired === user || this.isKept && hasExpired(user); }
+
     /** Stores a new sign-in. */
     begin({ user, session, accessToken, refreshToken, expiresIn }, keep) {
         this.#store = keep ? localStorage : sessionStorage;
@@ -52,6 +57,7 @@ class Credentials extends Emitter {
      */
     end({ isExpired = false } = {}) {
         if (isExpired && this.isKept) noteExpiry(this.user.id);
+        this.#expired = isExpired ? this.user.id : undefined;
         this.#store.removeItem(KEY);
         this.#adopt(undefined);
     }
@@ -89,6 +95,7 @@ class Credentials extends Emitter {
     #adopt(value) {
         const before = this.#value;
         this.#value = value;
+        if (value) this.#expired = undefined;
         this.#schedule();
         if (Boolean(before) !== Boolean(value) || before?.user?.id !== value?.user?.id) this.emit("signedIn", this.isSignedIn);
         else if (value && before.accessToken !== value.accessToken) this.emit("token", value.accessToken);
