@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers.browser import PHONE
-from switchboard_tests.browsers.chats import API, open_chat, row, row_menu, shows, write
+from switchboard_tests.browsers.chats import API, menu, open_chat, row, row_menu, shows, write
 
 ROWS = "return [...document.querySelectorAll('#inbox .row')].map((one) => one.dataset.conversation);"
 
@@ -385,6 +385,18 @@ def test_back_closes_what_is_on_top(chatters, apis, group):
     ann.driver.back()
     ann.gone("#members")
     assert ann.driver.current_url == where
+    # Pickers as well.
+    number = apis[0].say(group, "hello")
+    for picker, opens in {
+        "#emoji-picker": lambda: ann.click("#composer [data-action=emoji]"),
+        "#conversation-picker": lambda: menu(ann, number, "forward"),
+        "#switcher": lambda: ann.press(Keys.CONTROL + "k"),
+    }.items():
+        opens()
+        ann.find(picker)
+        ann.driver.back()
+        ann.gone(picker)
+        assert ann.driver.current_url == where
     # What was closed in another way is no step of its own.
     ann.click("[data-action=members]")
     ann.press(Keys.ESCAPE)
