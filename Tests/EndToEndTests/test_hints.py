@@ -6,7 +6,7 @@ import time
 
 import pytest
 from selenium.webdriver.common.keys import Keys
-from switchboard_tests.browsers.chats import API, fits_both, menu, open_chat
+from switchboard_tests.browsers.chats import API, fits_both, menu, open_chat, reach
 from switchboard_tests.browsers.pages import Person
 from switchboard_tests.browsers.server import Server
 from switchboard_tests.translators import completion, serving
@@ -87,7 +87,7 @@ def test_lexicons_explain_by_themselves_and_on_request(chatters, apis, group, pi
     ann.browser.wait("it to close", lambda: not ann.all(f"{under(first)} dl:not([hidden])"))
     assert ann.driver.execute_script("return document.activeElement.dataset.action") == "toggle-hints"
     # By a key, where there is nothing to explain.
-    ann.driver.execute_script(f"document.getElementById('message-{plain}').focus()")
+    reach(ann, plain)
     ann.press("x")
     ann.says(under(plain), "There is nothing to explain in it.")
     # Without a model nothing is rewritten, and no replies are suggested.

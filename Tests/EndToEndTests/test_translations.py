@@ -11,7 +11,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from switchboard_tests.browsers import looks
 from switchboard_tests.browsers.browser import DESK, PHONE
-from switchboard_tests.browsers.chats import API, accessible, menu, open_chat
+from switchboard_tests.browsers.chats import API, accessible, menu, open_chat, reach
 from switchboard_tests.browsers.offline import stored_translations
 from switchboard_tests.browsers.pages import PASSWORD, Person
 from switchboard_tests.browsers.server import ROOT, Server
@@ -158,7 +158,7 @@ def test_they_are_asked_for(chatters, apis, group):
     ann.browser.wait("it to be announced", lambda: "livro" in ann.driver.execute_script(ANNOUNCED))
     assert "translate" not in offers(ann, first)
     # By a key.
-    ann.driver.execute_script(f"document.getElementById('message-{second}').focus()")
+    reach(ann, second)
     ann.press("t")
     translated(ann, second, "biblioteca")
     # What cannot be translated says why, where it was asked for.

@@ -118,6 +118,19 @@ def menu(person: Person, number: int, action: str) -> None:
     person.click(f"#message-menu [data-action={action}]")
 
 
+def reach(person: Person, number: int) -> None:
+    """Goes to a message by the keyboard, so that keys act on it."""
+    person.driver.execute_script("document.activeElement.blur(); document.getElementById('messages').focus()")
+
+    def focused() -> str:
+        return str(person.driver.execute_script("return document.activeElement.id"))
+
+    while focused() != f"message-{number}":
+        above = focused()
+        person.press(Keys.ARROW_UP)
+        assert focused() != above, f"message {number} is not above {above}"
+
+
 def react(person: Person, number: int, emoji: str) -> None:
     person.click(f"#message-{number} [data-action=message-menu]")
     person.click(f'#message-menu [data-react="{emoji}"]')

@@ -307,8 +307,19 @@ export class Feed {
 
     /** The first message after what was read that mentions the user. */
     async #showMention() {
-        const number = this.#mentioned ?? await this.#findMention();
+        const number = await this.#nextMention();
         if (number !== undefined) await this.#actions.show(number);
+    }
+
+    /** Before those that are held there may be others. */
+    async #nextMention() {
+        const { state, seen } = this.#thread;
+        const held = this.#mentioned;
+        if (state.first <= seen + 1 || !hasFeature("messageSearch")) return held;
+        try { return await this.#findMention() ?? held; } catch (error) {
+            if (held === undefined) throw error;
+            return held;
+        }
     }
 
     /** Pages have the newest first: the one after which there is nothing unseen has the first. */
