@@ -18,7 +18,10 @@ from switchboard_tests.server import HTTP, ROOT, Server
 pytestmark = pytest.mark.long
 
 CHANGES = "Sources/WebAPI/Web/docs/guides/changes.md"
-CHECKS = ("check-version", "check-words", "check-texts", "check-modules", "check-python", "format --check", "web")
+CHECKS = (
+    "check-version", "check-words", "check-texts", "check-modules", "check-markdown", "check-python", "format --check",
+    "web",
+)  # fmt: skip
 # Those that know the version: of the server, of its documents, of the web client, and of the SDK in an app.
 TESTS = ("test_versions.py", "test_compatibility.py", "test_clients.py", "test_app.py")
 

@@ -32,7 +32,7 @@ ALL = ("check", "swift", "integration", "web", "browser", "fuzz")
 PRESUBMIT = ("check", "swift", "integration", "web", "browser")
 CHECKS = (
     "check-imports", "web", "check-words", "check-modules", "check-texts", "catalogues --check", "check-styles",
-    "check-version", "emoji --check", "normalization --check", "check-python", "format --check",
+    "check-version", "check-markdown", "emoji --check", "normalization --check", "check-python", "format --check",
 )  # fmt: skip
 # Files of pytest that take longest begin first, so that no worker is left alone with one. What takes time in them is
 # mostly waiting.
