@@ -53,41 +53,45 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
     package var meaning: String {
         switch self {
         case .user:
-            "What concerns one user alone: their calls, profile, friends, blocks, sign-ins, voice messages "
-                + "and recordings."
-        case .call: "One call with its participants. A call that rings, or is created, brings its stream by itself."
+            "Everything that belongs to one user: their calls, profile, friends, blocks, sign-ins, voice "
+                + "messages and recordings."
+        case .call: "One call with its participants. The stream begins by itself when a call rings or is created."
         case .signals:
-            "The mailbox of one endpoint in one call: signals of other endpoints, and notices of the gateway. It comes "
-                + "by itself with joining, and ends with the call."
+            "The mailbox of one endpoint in one call: signals of other endpoints, and notices of the gateway. "
+                + "The stream begins by itself when the endpoint joins, and ends with the call."
         case .presence: "Whether a user is online."
         case .captions: "The live captions of a call, which joined endpoints receive by themselves."
         case .captionTranslations:
-            "The live captions of a call in the listener's language: each after the caption itself, unless it is in that "
-                + "language. It is `failed` or `unavailable` where none can be made, and missing where too many wait. An "
-                + "endpoint has one language: another one ends the stream of the one before. In a call without a conversation "
-                + "the operator's own engines alone translate."
+            "The live captions of a call in the listener's language. Each translation comes after the caption "
+                + "itself, unless the caption is already in that language. It is `failed` or `unavailable` if it "
+                + "cannot be made, and missing if too many wait. An endpoint has one language: if it listens in "
+                + "another one, the stream of the language before ends. In a call without a conversation, only the "
+                + "operator's own engines translate."
         case .conversation:
-            "One conversation with its members and messages. A client that holds some of its messages says which, in "
-                + "`[epoch, sequence, first, last]`: it gets what changed of them, and what is newer."
+            "One conversation with its members and messages. A client that holds some of the messages says "
+                + "which, by `[epoch, sequence, first, last]`: it gets the changes of these messages, and newer "
+                + "messages."
         case .marks:
-            "How far the members of a conversation have read and received it, and what the user has noted on messages for "
-                + "themselves: `own`. Marks only rise: of two copies the higher numbers count. Above 100 members it has the "
-                + "user's own alone."
+            "How far the members of a conversation have read and received it, and what the user has noted on "
+                + "messages for themselves: `own`. Marks only rise: if two copies differ, the higher numbers are "
+                + "right. In conversations of more than 100 members, there are only the user's own marks."
         case .translations:
-            "Translations of a conversation's messages into the language in which the user reads it. Each is of one "
-                + "`textVersion` of its message: a client shows it only beside that one. Who reads automatically demands by "
-                + "listening: the newest messages, and those that come. Another language begins it anew."
+            "Translations of a conversation's messages into the language in which the user reads it. Each "
+                + "belongs to one `textVersion` of its message, and a client shows it only beside that text. If the "
+                + "user's mode is `automatic`, the server translates the newest messages, and new ones, while the "
+                + "user listens. If the user changes the language, the stream begins again with a snapshot."
         case .typing:
-            "Who is writing in a conversation, or recording a voice message. Somebody who is says so again within three seconds; "
-                + "who does not has stopped."
+            "Who is writing in a conversation, or recording a voice message. Their client repeats that at "
+                + "least every three seconds; if no repetition comes, they have stopped."
         case .run:
-            "An answer of the assistant while it is written. It goes on while somebody listens. Each piece of text says `from` "
-                + "where on, in UTF-16 code units: what was there is replaced, so that 0 begins anew, as after tools were "
-                + "used. A piece that begins beyond what is there was preceded by others that were lost: listen anew. The "
-                + "last event has the run, with its sentences and what they rest on."
+            "An answer of the assistant while it is written. The answer goes on while somebody listens. Each "
+                + "piece of text replaces the text from the position `from` on, in UTF-16 code units; a piece from 0 "
+                + "replaces all of it, as after tools were used. If a piece begins after the end of the text that "
+                + "the client has, pieces before it were lost: listen again. The last event has the run, with its "
+                + "sentences and the messages that they are based on."
         case .inbox:
-            "The list of the user's conversations: each with its last message and its unread messages. Who is removed from a "
-                + "conversation finds its row changed here."
+            "The list of the user's conversations: each with its last message and its unread messages. If the "
+                + "user is removed from a conversation, its row changes here."
         }
     }
 
@@ -98,18 +102,23 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
         case .call: "Everybody who is or was a participant of the call."
         case .signals: "The endpoint, while it is the one that its user joined the call with."
         case .presence:
-            "Everybody may listen, and friends and members of a shared conversation see it. To all others the user is always offline, as "
-                + "somebody is who hides their presence or has blocked the listener; an event follows if that changes."
+            "Everybody may listen, but only friends and members of a shared conversation see whether the user "
+                + "is online. To all others the user is always offline. The same holds if the user hides their "
+                + "presence or has blocked the listener. If any of this changes, an event follows."
         case .captions, .captionTranslations:
             "The endpoints that are joined; each receives what was said since it joined."
         case .conversation:
-            "Its members, and who is asked to accept a direct one. A former member is sent `reset` with the reason `access`."
+            "Its members, and the user who is asked to accept a direct conversation. A user who is no longer a "
+                + "member gets a `reset` with the reason `access`."
         case .inbox: "The user."
         case .run: "The user who asked."
-        case .translations: "Its members, and who is asked to accept a direct one; each of the messages that they see."
-        case .marks: "Its members. Who lets nobody see what they have read sees nobody's."
+        case .translations:
+            "Its members, and the user who is asked to accept a direct conversation. Each gets translations of "
+                + "the messages that they see."
+        case .marks: "Its members. If a user turns read receipts off, they do not see others' either."
         case .typing:
-            "Its members, each of whom is told what the others do. Of two people it is not told while one has blocked the other."
+            "Its members. Each is told what the others do. Between two people, nothing is told while one has "
+                + "blocked the other."
         }
     }
 
@@ -153,24 +162,29 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                     "messages", .list(.document("Message")), "The newest, at most 50, in the order of their numbers."),
                 .optional(
                     "range", .list(.integer()),
-                    "The first and the last number that `messages` speaks for: one in it that has no message is not for the "
-                        + "user to see. Absent if there is none."),
+                    "The first and the last number for which `messages` speaks: a number between them that has "
+                        + "no message is one that the user may not see. Absent if there are no messages."),
                 .required("hasEarlier", .boolean, "Whether `messages.list` has earlier ones."),
             ])
         case .marks:
             .object([
-                .required("marks", .list(.either([Self.ownMarks, Self.shownMarks])), "The user's own, and others'."),
+                .required(
+                    "marks", .list(.either([Self.ownMarks, Self.shownMarks])),
+                    "The user's own marks, and those of others."),
                 .required("scheduled", Self.scheduled),
             ])
         case .translations:
             .object([
-                .optional("language", .text(), "Into which the user reads; absent if their profile names none."),
-                .optional("tone", .choice(["formal", "informal"]), "How translations speak to the user."),
+                .optional(
+                    "language", .text(),
+                    "The language in which the user reads; absent if their profile names none."),
+                .optional("tone", .choice(["formal", "informal"]), "How translations address the user."),
                 .required("mode", .choice(["automatic", "onRequest", "off"])),
                 .required(
-                    "translations", .list(.document("Translation")), "Those that there are of the newest 50 messages."),
+                    "translations", .list(.document("Translation")),
+                    "The existing translations of the newest 50 messages."),
                 .required("hintMode", .choice(["automatic", "onRequest", "off"]), "When messages are explained."),
-                .required("hints", .list(.document("Hints")), "Those that are stored of the newest 50 messages."),
+                .required("hints", .list(.document("Hints")), "The stored hints of the newest 50 messages."),
             ])
         case .inbox:
             .object([
@@ -180,10 +194,12 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                     .object([
                         .required(
                             "unread", .integer(),
-                            "The conversations with unread messages, or marked as unread, of all rows."),
-                        .required("mentions", .integer(), "Those in which unread messages mention the user."),
+                            "How many of all rows have unread messages or are marked as unread."),
+                        .required(
+                            "mentions", .integer(),
+                            "How many of them have unread messages that mention the user."),
                     ])),
-                .optional("nextCursor", .text(), "For the next page, of `inbox.list`; absent if there is none."),
+                .optional("nextCursor", .text(), "For the next page, by `inbox.list`; absent if there is none."),
             ])
         }
     }
@@ -241,7 +257,7 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
                     .required("text", .text()),
                 ]),
                 .object([
-                    .required("type", .choice(["tool"])), .required("name", .text(), "Which one is used now."),
+                    .required("type", .choice(["tool"])), .required("name", .text(), "The tool that is used now."),
                 ]),
                 .object([.required("type", .choice(["done"])), .required("run", .document("AssistantRun"))]),
             ])
@@ -259,25 +275,25 @@ package enum StreamPattern: String, Hashable, Sendable, CaseIterable {
     ])
     private static let shownMarks = ProtocolValue.object([
         .required("user", .identifier, "Another member."),
-        .required("delivered", .integer(), "The last message that they have received; 0 if they let nobody see it."),
+        .required("delivered", .integer(), "The last message that they have received; 0 if they do not show it."),
         .required(
             "shown", .list(.list(.integer())),
-            "What they have read and let others see: numbers after the first up to the second. Without any, and with 0 in "
-                + "`delivered`, the user does not see it any more."),
+            "What they have read and show to others: numbers after the first up to the second. If there is "
+                + "none, and `delivered` is 0, the user no longer sees their receipts."),
     ])
     private static let scheduled = ProtocolValue.object([
         .required(
             "count", .integer(),
-            "The user's messages that wait to be sent. Whenever this object differs from what it was, `scheduled.list` has "
+            "How many messages of the user wait to be sent. Whenever this object changes, `scheduled.list` has "
                 + "changed."),
-        .required("failed", .integer(), "Those among them that could not be sent."),
-        .required("counter", .integer(), "The highest of theirs."),
+        .required("failed", .integer(), "How many of them could not be sent."),
+        .required("counter", .integer(), "The highest counter of these messages."),
     ])
     private static let presenceValue = ProtocolValue.object([
         .required("online", .boolean),
         .optional(
             "lastSeenAt", .time,
-            "When the user was last there, of one who is offline and shows it to the listener (`lastSeen`)."),
+            "When the user was last online; only of a user who is offline and shows it to the listener (`lastSeen`)."),
     ])
 }
 
@@ -294,7 +310,7 @@ extension StreamPattern {
             let gap = ProtocolMember.optional(
                 "gap", .list(.integer()),
                 "The first and the last number of newer messages that are left out, since there are too many: "
-                    + "`messages.list` has them.")
+                    + "read them with `messages.list`.")
             return [
                 stream, .required("rows", .list(.either(rows))), .required("epoch", .text()),
                 .required("after", .sequence), .required("upTo", .sequence),
@@ -328,13 +344,13 @@ extension StreamName.Kind {
 
     package var meaning: String {
         switch self {
-        case .log: "Numbered changes, which a client resumes from a position. At least once and in order."
+        case .log: "Numbered changes, in order, each at least once. A client resumes them from a position."
         case .keyed:
-            "The latest of each row, without a history: a client keeps the rows with the highest versions and resumes from a "
-                + "position."
+            "The latest copy of each row, without a history. A client keeps the copies with the highest "
+                + "versions, and resumes from a position."
         case .latestEvent:
-            "Events of which only the latest about a user counts: it replaces an older one that is still queued."
-        case .orderedEvents: "Events in their order. Of those that wait for a slow client, the oldest are dropped."
+            "Events of which only the latest one about a user counts: it replaces an older event that is still queued."
+        case .orderedEvents: "Events in their order. If too many wait for a slow client, the oldest are dropped."
         }
     }
 }
