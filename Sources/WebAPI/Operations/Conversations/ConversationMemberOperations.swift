@@ -22,8 +22,8 @@ enum ConversationMemberOperations {
         Operation(
             name: "members.add", method: .post, path: "/v1/conversations/{conversation}/members",
             summary:
-                "Add people to a group: friends at once, others as invited. Who is in it already, or invited, stays as they "
-                + "are.",
+                "Add people to a group: friends are members at once, other people are invited. For people who "
+                + "are members already, or invited, nothing changes.",
             parameters: [conversation],
             body: .object([.required("members", .list(.identifier, minimum: 1, maximum: 100), "User ids.")]),
             responses: [.ok(.named("ConversationResult"))], problems: [.notFound, .forbidden, .conflict],
@@ -40,7 +40,8 @@ enum ConversationMemberOperations {
         Operation(
             name: "members.list", method: .get, path: "/v1/conversations/{conversation}/members",
             summary:
-                "The members in the order of their ids: who left too, so that a list that is held can be corrected.",
+                "The members in the order of their ids. It includes those who have left, so that clients can "
+                + "correct the list that they hold.",
             parameters: [
                 conversation, .query("limit", .integer(1...100), "How many at most; the default is 100."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
@@ -81,7 +82,8 @@ enum ConversationMemberOperations {
                 .required("role", .choice([MemberRole.member, .admin].map(\.rawValue))),
                 .optional(
                     "version", .integer(),
-                    "Of the member that the decision is based on: if it has changed since, this is a conflict."),
+                    "The version of the member on which the decision is based: if the member has changed "
+                        + "since, this is a conflict."),
             ]),
             responses: [.ok(.named("MemberResult"))], problems: [.notFound, .forbidden, .conflict]
         ) { request in
@@ -107,8 +109,9 @@ enum ConversationMemberOperations {
         Operation(
             name: "members.remove", method: .delete, path: "/v1/conversations/{conversation}/members/{user}",
             summary:
-                "Remove somebody from a group: they keep what they have seen and hear nothing more. Links from before do not "
-                + "lead them back; so who has left is kept out too, and not told. Removing twice changes nothing.",
+                "Remove somebody from a group: they keep what they have seen and get nothing more. They cannot "
+                + "come back by links from before. Use this also to keep out somebody who has left; they are not "
+                + "told. Removing twice changes nothing.",
             parameters: [conversation, user], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -125,8 +128,8 @@ enum ConversationMemberOperations {
         Operation(
             name: "members.leave", method: .delete, path: "/v1/conversations/{conversation}/members/me",
             summary:
-                "Leave a group. An owner who leaves is succeeded by the administrator, else the member, who joined first. "
-                + "Leaving twice changes nothing.",
+                "Leave a group. When the owner leaves, the administrator who joined first becomes the owner, "
+                + "or else the member who joined first. Leaving twice changes nothing.",
             parameters: [conversation], problems: [.notFound, .conflict]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -153,7 +156,7 @@ enum ConversationMemberOperations {
     private static func decline(_ service: ConversationService) -> Operation {
         Operation(
             name: "members.decline", method: .post, path: "/v1/conversations/{conversation}/members/me/decline",
-            summary: "Decline the invitation to a group, of which nobody is notified. Declining twice changes nothing.",
+            summary: "Decline the invitation to a group. Nobody is notified. Declining twice changes nothing.",
             parameters: [conversation], problems: [.notFound, .conflict]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -168,7 +171,7 @@ enum ConversationMemberOperations {
     private static func handOver(_ service: ConversationService) -> Operation {
         Operation(
             name: "conversations.handOver", method: .post, path: "/v1/conversations/{conversation}/owner",
-            summary: "Make another member the owner of a group. Who was stays an administrator.",
+            summary: "Make another member the owner of a group. The former owner becomes an administrator.",
             parameters: [conversation],
             body: .object([.required("user", .identifier, "The next owner.")]),
             responses: [.ok(.named("ConversationResult"))], problems: [.notFound, .forbidden, .conflict]

@@ -21,9 +21,10 @@ package enum ConversationOperations {
         Operation(
             name: "conversations.create", method: .post, path: "/v1/conversations",
             summary:
-                "Create a conversation. There is one of every two people, and one with oneself: it is returned if it exists. "
-                + "Friends are members of a group at once; others are invited, and see nothing of it until they accept. "
-                + "To somebody who is no friend, a direct conversation is a request.",
+                "Create a conversation. Every two people have one direct conversation, and every user has one "
+                + "with themselves: if it exists, it is returned. Friends are members of a group at once; other "
+                + "people are invited, and see nothing of it until they accept. If the other person is not a "
+                + "friend, a direct conversation begins as a request.",
             body: .object([
                 .required("clientID", .identifier, "A UUID; a request repeated with it is executed once."),
                 .required("kind", .choice(ConversationKind.allCases.map(\.rawValue))),
@@ -33,7 +34,8 @@ package enum ConversationOperations {
                 .optional("name", Schemas.displayName, "Of a group."),
                 .optional(
                     "disappearAfter", .integer(Disappearing.bounds),
-                    "Seconds after which messages disappear; absent if they stay. Of one that exists it changes nothing."
+                    "Seconds after which messages disappear; absent if they stay. If the conversation exists, "
+                        + "this changes nothing."
                 ),
             ]),
             responses: [
@@ -54,7 +56,8 @@ package enum ConversationOperations {
         Operation(
             name: "conversations.list", method: .get, path: "/v1/conversations",
             summary:
-                "Every conversation that the user is or was in, in the order of their ids: for what has to be complete.",
+                "Every conversation that the user is or was in, in the order of their ids: for purposes that "
+                + "need all of them.",
             parameters: [
                 .query("limit", .integer(1...100), "How many at most; the default is 50."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
@@ -93,7 +96,7 @@ package enum ConversationOperations {
     private static func get(_ service: ConversationService) -> Operation {
         Operation(
             name: "conversations.get", method: .get, path: "/v1/conversations/{conversation}",
-            summary: "One conversation. Who left it has it as it was then.", parameters: [conversation],
+            summary: "One conversation. A user who has left it gets it as it was then.", parameters: [conversation],
             responses: [.ok(.named("ConversationResult"))], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -135,15 +138,16 @@ package enum ConversationOperations {
         Operation(
             name: "conversations.update", method: .patch, path: "/v1/conversations/{conversation}",
             summary:
-                "Rename a group, change who may do what in it, or after what time messages disappear that are sent from now "
-                + "on: in a direct conversation both may. What is absent stays.",
+                "Rename a group, change who may do what in it, or set the time after which messages that are "
+                + "sent from now on disappear; both people of a direct conversation may do that. Members that "
+                + "are absent stay unchanged.",
             parameters: [conversation],
             body: .object([
                 .optional("name", .text(maximum: 80), "An empty one removes the name."),
                 .optional("settings", ConversationSchemas.settings(areRequired: false)),
                 .optional(
                     "disappearAfter", .named("DisappearAfter"),
-                    "Seconds after which messages disappear that are sent from now on; with null they stay."),
+                    "Seconds after which messages that are sent from now on disappear; with null they stay."),
             ]),
             responses: [.ok(.named("ConversationResult"))], problems: [.notFound, .forbidden, .conflict]
         ) { request in

@@ -50,10 +50,10 @@ enum ConversationSchemas {
                     .required("messages", .list(.named("Message"))),
                     .optional(
                         "range", .list(.integer(), minimum: 2, maximum: 2),
-                        "The first and the last number that the page speaks for; absent if there is none."),
+                        "The first and the last number for which the page speaks; absent if there are none."),
                     .required("hasEarlier", .boolean), .required("hasLater", .boolean),
                     .optional("own", .list(.named("OwnMessage")), "What the user has noted on the messages."),
-                    .required("position", .named("Position"), "Every change up to it is in the page."),
+                    .required("position", .named("Position"), "The page has every change up to this position."),
                 ])
             ),
             ("InboxRow", inboxRow),
@@ -71,13 +71,13 @@ enum ConversationSchemas {
                     .object([
                         .required(
                             "unread", .integer(),
-                            "The conversations of the list, the archive or the others, that have unread messages or are marked as "
-                                + "unread."
+                            "How many conversations of the list (the archived ones, or the others) have unread "
+                                + "messages or are marked as unread."
                         ),
-                        .required("mentions", .integer(), "Those in which the user is mentioned in unread messages."),
+                        .required("mentions", .integer(), "How many of them mention the user in unread messages."),
                     ])),
                 .optional("nextCursor", .text()),
-                .required("position", .named("Position"), "Of the stream `inbox:{user}`."),
+                .required("position", .named("Position"), "The position in the stream `inbox:{user}`."),
             ])
         ),
         (
@@ -91,7 +91,7 @@ enum ConversationSchemas {
                 .required("edits", .list(.named("MessageEdit"))),
                 .optional(
                     "nextCursor", .text(),
-                    "Of the next page; absent on the last one. A page has at most 256 KiB of texts."
+                    "For the next page; absent on the last one. A page has at most 256 KiB of texts."
                 ),
             ])
         ),
@@ -100,9 +100,9 @@ enum ConversationSchemas {
             .object([
                 .required("number", .integer()), .required("starred", .boolean),
                 .optional("hidden", .boolean, "True if the user has deleted it for themselves."),
-                .optional("listened", .boolean, "True if the user has listened to it, of a voice message."),
+                .optional("listened", .boolean, "Of a voice message: true if the user has listened to it."),
                 .required(
-                    "reacted", .list(.text()), "The emoji of the user's reactions. A deleted message has none any more."
+                    "reacted", .list(.text()), "The emoji of the user's reactions. A deleted message has none."
                 ),
                 .required("counter", .integer(), "Of two copies, the one with the higher counter is newer."),
             ])
@@ -147,7 +147,8 @@ enum ConversationSchemas {
     ]
 
     private static let people = Schema.Member.required(
-        "people", .list(.named("User")), "The profiles of others who are named here and needed to show it.")
+        "people", .list(.named("User")),
+        "The profiles of the other users who are named here, as far as clients need them to show it.")
 
     /// In a request that changes it.
     private static let disappearAfter = Schema.either([.integer(Disappearing.bounds), .null])
@@ -160,15 +161,16 @@ enum ConversationSchemas {
             ("rename", who, "Who may rename the group."),
             (
                 "keepDays", days,
-                "Days after which messages are erased for all, like deleted ones; 0: they are kept for as long as the server "
-                    + "keeps them, which `GET /v1/server` says."
+                "The number of days after which messages are erased for everybody, like deleted ones. 0: they "
+                    + "are kept for as long as the server keeps messages, which `GET /v1/server` says."
             ),
         ]
         return .object(
             members.map { areRequired ? .required($0.0, $0.1, $0.2) : .optional($0.0, $0.1, $0.2) } + [
                 .optional(
                     "intelligence", Schemas.intelligence,
-                    "The most that machines may make of the messages; absent as the server says.")
+                    "The highest level of what machines may do with the messages; if absent, the server's "
+                        + "default applies.")
             ])
     }
 
@@ -177,14 +179,14 @@ enum ConversationSchemas {
         .optional("name", .text(), "Of a group."), .required("createdAt", .time),
         .optional(
             "lastNumber", .integer(),
-            "The number of the last message that the user sees; absent for who is invited to a group."),
+            "The number of the last message that the user sees; absent while the user is only invited to a group."),
         .optional("lastSentAt", .time, "When that message was sent."),
-        .optional("liveCall", liveCall, "The call that is on: members may join it, invited or not."),
-        .required("members", .integer(), "How many are in it."),
+        .optional("liveCall", liveCall, "The call that is on. Members may join it, even if they were not invited."),
+        .required("members", .integer(), "The number of members."),
         .optional("settings", .named("ConversationSettings"), "Of a group."),
         .optional(
             "disappearAfter", .integer(Disappearing.bounds),
-            "Seconds after which messages disappear that are sent now; absent if they stay."),
+            "Seconds after which messages that are sent now disappear; absent if they stay."),
         .required(
             "pins", .list(.integer()),
             "The numbers of pinned messages that the user sees, the newest pin first."),
@@ -200,21 +202,24 @@ enum ConversationSchemas {
             .list(
                 .object([
                     .required("from", .integer(), "The number before the first."),
-                    .optional("until", .integer(), "The last number; absent while it is open."),
+                    .optional("until", .integer(), "The last number; absent while the span goes on."),
                 ])), "The numbers of the messages that the user may see."),
         .required("read", .integer(), "The last message that was read on any of the user's devices."),
         .optional("muted", .named("Mute")),
         .required("pinned", .boolean), .required("archived", .boolean), .required("markedUnread", .boolean),
         .optional(
-            "receipts", .boolean, "Whether others see what the user reads here; absent if as the user's setting says."),
+            "receipts", .boolean,
+            "Whether others see what the user reads here; if absent, the setting of the profile applies."),
         .optional("draft", .named("Draft")),
-        .optional("translation", .named("TranslationSettings"), "Absent if as the user's setting says."),
-        .optional("intelligence", Schemas.intelligence, "Of what the user writes here; absent likewise."),
+        .optional("translation", .named("TranslationSettings"), "If absent, the setting of the profile applies."),
+        .optional(
+            "intelligence", Schemas.intelligence,
+            "The level of what the user writes here; if absent, the setting of the profile applies."),
     ])
 
     private static let mute = Schema.object([
-        .optional("until", .time, "Absent for ever."),
-        .required("mentions", .boolean, "Whether mentions notify all the same."),
+        .optional("until", .time, "When it ends; absent if it does not end."),
+        .required("mentions", .boolean, "Whether mentions still notify the user."),
     ])
 
     private static let draft = draft(replyingTo: .integer(1...Int64.max))
@@ -237,43 +242,49 @@ enum ConversationSchemas {
 
     private static let message = Schema.object([
         .required("conversation", .identifier),
-        .required("number", .integer(), "Its place in the conversation: dense, from 1."),
+        .required("number", .integer(), "Its position in the conversation: from 1, without gaps."),
         .required(
             "version", .integer(),
             "The conversation's sequence at the last change: of two copies, the one with the higher version is newer."),
-        .required("clientID", .identifier, "Of the request that sent it."), .required("author", .identifier),
-        .required("sentAt", .time, "Never before that of the message before it."),
+        .required(
+            "clientID", .identifier,
+            "The client id of the request that sent it."),
+        .required("author", .identifier),
+        .required("sentAt", .time, "Never earlier than that of the previous message."),
         .required("kind", .choice(Message.Kind.allCases.map(\.rawValue))),
-        .optional("text", .text(), "Absent if it was deleted, of a call, of a voice message, and of a notice."),
-        .optional("call", .named("CallRecord"), "Of kind `call`: the message follows the call."),
+        .optional("text", .text(), "Absent if the message was deleted, and for calls, voice messages and notices."),
+        .optional("call", .named("CallRecord"), "Of kind `call`: the message changes with the call."),
         .optional("voice", .named("VoiceRecord"), "Of kind `voice`: its sound. `messages.audio` has a link to it."),
         .optional(
             "notice", .named("Notice"),
-            "Of kind `notice`: what the author did. It is never unread, and cannot be edited, reacted to, answered or pinned."
+            "Of kind `notice`: what the author did. It is never unread, and cannot be edited, reacted to, "
+                + "answered or pinned."
         ),
         .optional("isCut", .boolean, "True in a list that shows only the beginning of the text or transcript."),
         .optional("ranges", .list(.named("TextRange")), "What was found in the text."),
         .optional(
             "language", .named("MessageLanguage"),
-            "Of the text. Absent if it has fewer than three letters beside links, mentions, code and emoji, or nobody knows."
+            "The language of the text. Absent if the text has fewer than three letters beside links, mentions, "
+                + "code and emoji, or if the language is not known."
         ),
         .required(
             "textVersion", .integer(), "The sequence at the last change of the text, the call or the transcript."),
         .optional("replyTo", .integer(), "The number of a message of the same conversation."),
         .optional("thread", .integer(), "The number of the message in whose thread it is."),
         .optional("replies", .integer(), "How many messages its own thread has; absent for none."),
-        .optional("forwardedFrom", .identifier, "Who wrote the text first, if it was forwarded."),
+        .optional("forwardedFrom", .identifier, "The user who wrote the text first, if it was forwarded."),
         .optional("reactions", .map(reaction), "By emoji. Absent if the message was deleted."),
         .optional("editedAt", .time), .optional("deletedAt", .time),
         .optional(
             "expiresAt", .time,
-            "When it disappears, fixed when it was sent; absent if it stays. From then on it is deleted, and `deletedAt` is "
-                + "that time. Clients remove the text by themselves, also offline."),
+            "When it disappears; absent if it stays. The time is fixed when the message is sent. From then on "
+                + "the message is deleted, and `deletedAt` is that time. Clients must remove the text by themselves, "
+                + "also offline."),
     ])
 
     private static let liveCall = Schema.object([
         .required("id", .identifier), .required("kind", .choice(["audio", "video"])), .required("startedAt", .time),
-        .required("number", .integer(), "Of the message that follows it."),
+        .required("number", .integer(), "The number of the message of the call."),
     ])
 
     private static let callRecord = Schema.object([
@@ -285,18 +296,20 @@ enum ConversationSchemas {
         .required(
             "participants",
             .list(.object([.required("user", .identifier), .required("state", .choice(Schemas.participantStates))])),
-            "The caller first. Whose phone rings is `invited` here, until they answer. Empty for who left the conversation "
-                + "before the call ended."),
+            "The caller first. A user whose phone rings is `invited` here, until they answer. Empty for users "
+                + "who left the conversation before the call ended."),
     ])
 
     private static let notice = Schema.object([
-        .required("kind", .choice(Notice.Kind.allCases.map(\.rawValue)), "More may be added: show nothing of others."),
+        .required(
+            "kind", .choice(Notice.Kind.allCases.map(\.rawValue)),
+            "More kinds may be added: show nothing for kinds that you do not know."),
         .optional(
             "users", .list(.identifier, maximum: Notice.maxUsers),
-            "Whom it was done to, of `added`, `removed`, `role` and `owner`: the first of them."),
-        .optional("userCount", .integer(), "How many they are."),
+            "Of `added`, `removed`, `role` and `owner`: the users whom it concerns, the first of them."),
+        .optional("userCount", .integer(), "How many users it concerns."),
         .optional("name", .text(), "Of `renamed`: the new name; absent if it was removed."),
-        .optional("settings", .named("ConversationSettings"), "Of `settings`: all that hold now."),
+        .optional("settings", .named("ConversationSettings"), "Of `settings`: all settings that hold now."),
         .optional("role", .choice(MemberRole.allCases.map(\.rawValue)), "Of `role`."),
         .optional("disappearAfter", .integer(), "Of `disappearing`: seconds; absent if messages stay from now on."),
         .optional("number", .integer(), "Of `pinned`: the message."),
@@ -313,33 +326,34 @@ enum ConversationSchemas {
     private static let range = Schema.object([
         .required("kind", .choice(TextRange.Kind.allCases.map(\.rawValue))),
         .required("start", .integer(), "In UTF-16 code units."), .required("length", .integer()),
-        .optional("user", .identifier, "Who is mentioned; absent for everybody."),
+        .optional("user", .identifier, "The user who is mentioned; absent if everybody is."),
     ])
 
     private static let inboxRow = Schema.object([
         .required("id", .identifier, "The conversation's id."),
         .optional("conversation", .named("Conversation")), .optional("membership", .named("Membership")),
-        .optional("person", .named("User"), "The other one of two people."),
+        .optional("person", .named("User"), "The other person, if the conversation is of two people."),
         .optional(
             "lastMessage", .named("Message"), "The newest message that the user sees, with at most 1 KiB of its text."),
-        .optional("unread", .integer(0...999), "Messages of others that are unread: counted up to 999."),
-        .optional("mentions", .integer(0...999), "Those among them that mention the user, or everybody."),
+        .optional("unread", .integer(0...999), "The number of unread messages of others, counted up to 999."),
+        .optional("mentions", .integer(0...999), "How many of them mention the user, or everybody."),
         .required("counter", .integer(), "Of two copies of the row, the one with the higher counter is newer."),
         .optional(
             "activity", .integer(),
-            "Rises with every message: rows are ordered by it, the highest first, then by id, after the pinned ones. It is "
-                + "below zero while all messages were imported."),
+            "It rises with every message. After the pinned ones, rows are ordered by it, the highest first, "
+                + "then by id. It is below zero as long as all messages are imported ones."),
         .optional(
             "gone", .boolean,
-            "True if the conversation is not in the list any more: of the rest only `membership` is there, and that "
-                + "only if the user has deleted it for themselves and may still read it."),
+            "True if the conversation is no longer in the list. Of the other members there is only "
+                + "`membership`, and only if the user has deleted the conversation for themselves and may still read "
+                + "it."),
     ])
 
     private static let messageLanguage = Schema.object([
         .required("code", .text(), "A language tag (RFC 5646), such as `en` or `zh-Hant`."),
         .required(
             "confidence", .choice(MessageLanguage.Confidence.allCases.map(\.rawValue)),
-            "`low` for a guess. It is `high` where the engine is sure, or the author has corrected it."),
+            "`low` if it is a guess; `high` if the engine is sure, or the author has corrected it."),
     ])
 
     private static let messageEdit = Schema.object([

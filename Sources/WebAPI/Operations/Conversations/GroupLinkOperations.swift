@@ -22,15 +22,17 @@ enum GroupLinkOperations {
         Operation(
             name: "links.create", method: .post, path: "/v1/conversations/{conversation}/links",
             summary:
-                "Make a link by which people join a group without an invitation. Who may add people may; who leaves, or may "
-                + "no longer add people, ends the links they have made. The token cannot be read again. A group has at most "
-                + "\(limits.links) links, and \(limits.linksOfMember) of one member.",
+                "Make a link by which people join a group without an invitation. Users who may add people may "
+                + "do it. When they leave, or may no longer add people, the links that they have made end. The "
+                + "token cannot be read again. A group has at most \(limits.links) links, of which "
+                + "\(limits.linksOfMember) may be of one member.",
             parameters: [conversation],
             body: .object([
                 .optional(
                     "expiresAt", .time,
                     "When it stops working: at least \(limits.leastLinkSeconds) seconds and at most "
-                        + "\(limits.mostLinkSeconds / 86_400) days ahead; \(limits.linkSeconds / 86_400) days if absent."
+                        + "\(limits.mostLinkSeconds / 86_400) days ahead; \(limits.linkSeconds / 86_400) days if "
+                        + "absent."
                 ),
                 .optional(
                     "maxUses", .integer(1...Int64(limits.members)),
@@ -65,8 +67,8 @@ enum GroupLinkOperations {
         Operation(
             name: "links.list", method: .get, path: "/v1/conversations/{conversation}/links",
             summary:
-                "The links of a group that have not expired, without their tokens: all of them for its administrators, and "
-                + "for others who may add people their own.",
+                "The links of a group that have not expired, without their tokens. Administrators get all of "
+                + "them; other members who may add people get their own.",
             parameters: [conversation],
             responses: [.ok(.object([.required("links", .list(.named("GroupLink")))]))],
             problems: [.notFound, .forbidden, .conflict]
@@ -87,7 +89,8 @@ enum GroupLinkOperations {
         Operation(
             name: "links.remove", method: .delete, path: "/v1/conversations/{conversation}/links/{link}",
             summary:
-                "Remove a link, which stops working: one's own, or as an administrator any. Removing twice changes nothing.",
+                "Remove a link, so that it stops working. Members remove their own links, administrators any. "
+                + "Removing twice changes nothing.",
             parameters: [conversation, .path("link", .identifier, "The link's id.")],
             problems: [.notFound, .forbidden, .conflict]
         ) { request in
@@ -103,8 +106,8 @@ enum GroupLinkOperations {
         Operation(
             name: "links.join", method: .post, path: "/v1/links/{token}",
             summary:
-                "Join a group by its link. Joining twice changes nothing. A link that was made before somebody removed the "
-                + "user from the group does not lead back.",
+                "Join a group by its link. Joining twice changes nothing. A user who was removed from the "
+                + "group cannot return by a link that was made before that.",
             parameters: [.path("token", .text(minimum: 1, maximum: 128), "The link's token.")],
             responses: [
                 .created(.named("ConversationResult"), "The user has joined."),
@@ -125,7 +128,7 @@ enum GroupLinkOperations {
         (
             "GroupLink",
             .object([
-                .required("id", .identifier), .required("maker", .identifier, "Who made it."),
+                .required("id", .identifier), .required("maker", .identifier, "The user who made it."),
                 .required("createdAt", .time), .required("expiresAt", .time),
                 .optional("maxUses", .integer(), "How many people may join by it; absent for any number."),
                 .required("uses", .integer(), "How many have joined by it."),

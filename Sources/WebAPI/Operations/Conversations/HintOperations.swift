@@ -13,46 +13,50 @@ package enum HintOperations {
     ]
 
     private static let hint = Schema.object([
-        .required("start", .integer(0...Int64.max), "Where it stands in the text, in UTF-16 code units."),
-        .required("length", .integer(1...Int64.max), "Likewise."),
+        .required("start", .integer(0...Int64.max), "Its position in the text, in UTF-16 code units."),
+        .required("length", .integer(1...Int64.max), "In UTF-16 code units."),
         .required(
             "kind", .choice(Hint.Kind.allCases.map(\.rawValue)),
-            "`idiom`: it means something else than its words; `reference`: to what readers are expected to know; `slang`: "
-                + "abbreviations and words of chats; `formality`: how the reader is addressed."),
+            "`idiom`: it does not mean what its words say; `reference`: to something that readers are expected "
+                + "to know; `slang`: abbreviations and words of chats; `formality`: how the reader is addressed."),
         .required(
             "meaning", .text(),
-            "In the language of the document, or in English where a lexicon says it. It is plain text."),
+            "In the language of these hints, or in English if it comes from a lexicon. It is plain text."),
         .optional("expansion", .text(), "What an abbreviation stands for, in its own language."),
         .optional("equivalent", .text(), "What people say instead in the reader's language."),
         .required(
             "relevance", .choice(Hint.Relevance.allCases.map(\.rawValue)),
-            "`high`: the message is misunderstood without it."),
+            "`high`: without it, the reader would misunderstand the message."),
     ])
 
     private static let hints = Schema.object([
-        .required("number", .integer(), "Of the message."),
-        .required("of", .integer(), "The `textVersion` that it was made from: it is shown only beside that text."),
-        .required("language", .text(), "Of its readers."),
+        .required("number", .integer(), "The number of the message."),
+        .required("of", .integer(), "The `textVersion` from which it was made: show it only beside that text."),
+        .required("language", .text(), "The language of its readers."),
         .required(
             "status", .choice(MessageTranslation.Status.allCases.map(\.rawValue)),
-            "`queued`: `items` are what lexicons know, and a language model is asked, whose hints follow on the stream; `done`; "
-                + "`failed`: the model was asked, and asking again tries again; `unavailable`: nothing is made of it."),
+            "`queued`: `items` come from lexicons, and a language model was asked, whose hints follow on the "
+                + "stream; `done`; `failed`: the model has failed, ask again to try again; `unavailable`: no hints "
+                + "can be made."),
         .optional(
             "reason", .choice(MessageTranslation.Reason.allCases.map(\.rawValue)),
-            "Why there is nothing, or nothing by a language model."),
+            "Why there are no hints, or none by a language model."),
         .required("items", .list(.named("Hint"), maximum: Hint.maxCount), "In the order of the text."),
-        .optional("engine", .text(), "What made them: `lexicon`, or the name of a model."),
+        .optional("engine", .text(), "The engine that made them: `lexicon`, or the name of a model."),
         .optional("kind", .choice(MessageHints.Kind.allCases.map(\.rawValue))),
-        .required("touched", .integer(), "Of two copies the higher counts; 0 if it is not stored."),
+        .required(
+            "touched", .integer(),
+            "Of two copies, the one with the higher value is newer; 0 if it is not stored."),
     ])
 
     private static func request(_ service: HintService) -> Operation {
         Operation(
             name: "hints.request", method: .post, path: "/v1/conversations/{conversation}/messages/{number}/hints",
             summary:
-                "What of a message its reader may not understand: idioms, references, slang and forms of address. What "
-                + "lexicons know is there at once; a language model, where there is one, is asked once for all who read in a "
-                + "language, and its hints follow on the stream `translations:{conversation}`.",
+                "Explains what a reader may not understand in a message: idioms, references, slang and forms "
+                + "of address. The response has what lexicons know. If there is a language model, it is asked "
+                + "once for all users who read in the same language, and its hints follow on the stream "
+                + "`translations:{conversation}`.",
             parameters: [ConversationOperations.conversation, number],
             responses: [.ok(.named("HintsResult"))], problems: [.notFound, .forbidden, .consentRequired],
             limit: .hints

@@ -12,11 +12,12 @@ enum InboxOperations {
         Operation(
             name: "inbox.list", method: .get, path: "/v1/inbox",
             summary:
-                "The user's conversations as a list is shown: the pinned and then the most recently active first, each with its last message and "
-                + "how many are unread. The stream `inbox:{user}` keeps it up to date.",
+                "The user's conversations in the order in which a list shows them: the pinned ones, then the "
+                + "most recently active ones. Each has its last message and the number of unread ones. The "
+                + "stream `inbox:{user}` keeps it up to date.",
             parameters: [
                 .query(
-                    "archived", .boolean, "Whether the archived ones are read, or the others, as without it."),
+                    "archived", .boolean, "True for the archived conversations, false or absent for the others."),
                 .query("limit", .integer(1...100), "How many at most; the default is 50."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],

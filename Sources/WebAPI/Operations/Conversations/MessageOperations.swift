@@ -33,41 +33,48 @@ enum MessageOperations {
         Operation(
             name: "messages.send", method: .post, path: "/v1/conversations/{conversation}/messages",
             summary:
-                "Send a message. Its number is its place in the order that every reader sees. A request that is repeated with "
-                + "its client id, however late, stores nothing: it has the message as its author sees it now, or if they see "
-                + "it no more, one without a text, of version 0.",
+                "Send a message. Its number is its position in the order that every reader sees. If a request "
+                + "is repeated with its client id, however late, nothing is stored: the response has the message "
+                + "as its author sees it now. If its author no longer sees it, it has no text and version 0.",
             parameters: [conversation],
             body: .object([
-                .required("clientID", .identifier, "A UUID; a message sent again with it is stored once, for ever."),
+                .required(
+                    "clientID", .identifier,
+                    "A UUID. A message that is sent again with it is stored only once, however late."),
                 .optional(
                     "text", .text(minimum: 1, maximum: MessageText.maxBytes),
-                    "At most \(MessageText.maxBytes) bytes of UTF-8, and at most \(String.maxClusterLength - 1) marks of one "
-                        + "character. `<@user id>` mentions a user, `<@all>` everybody; `ranges` of the message have what "
-                        + "was found in it."),
+                    "At most \(MessageText.maxBytes) bytes of UTF-8, and at most "
+                        + "\(String.maxClusterLength - 1) marks of one character. `<@user id>` mentions a user, "
+                        + "`<@all>` everybody; `ranges` of the message say what was found in it."),
                 .optional(
                     "kind", .choice(["text", "voice"]),
                     "`text` if it is absent. A voice message has a `file`, and neither `text` nor `forward`."),
                 .optional(
                     "file", .identifier,
-                    "Of a voice message: what `voice.upload` or `voice.finishRecording` has made, which is sent once."),
+                    "Of a voice message: the file that `voice.upload` or `voice.finishRecording` has made. It "
+                        + "can be sent once."),
                 .optional("replyTo", target, "The message that it replies to."),
-                .optional("thread", target, "The message in whose thread it is, which is in no thread itself."),
+                .optional(
+                    "thread", target,
+                    "The message in whose thread it is. That message must not be in a thread itself."),
                 .optional(
                     "forward", .object([.required("conversation", .identifier), .required("number", target)]),
                     "Instead of a text: the message whose text is sent, as the user sees it."),
                 .optional(
-                    "draft", .integer(1...Draft.maxRevision), "The revision of the draft that it was, which ends."),
+                    "draft", .integer(1...Draft.maxRevision),
+                    "The revision of the draft that was sent; the draft ends."),
                 .optional(
                     "readUpTo", mark,
                     "The last message that was on the screen. Without it nothing is marked as read."),
                 .optional(
                     "sendAt", .time,
-                    "When it is to be sent, 10 seconds to a year from now: until then it waits for its author alone. Only "
-                        + "texts, and `readUpTo` has no effect."),
+                    "When it will be sent, 10 seconds to a year from now. Until then it waits, and only its "
+                        + "author sees it. Only for texts; `readUpTo` has no effect."),
                 .optional(
                     "afterClientID", .identifier,
-                    "The `clientID` of a message of the user in this conversation that has to be stored before it: so several "
-                        + "are sent without waiting, and stay in order. If it is not stored, this is `predecessor_missing`."
+                    "The `clientID` of a message of the user in this conversation that must be stored before "
+                        + "this one: so clients send several without waiting, and they stay in order. If it is not "
+                        + "stored, the problem is `predecessor_missing`."
                 ),
             ]),
             responses: [
@@ -93,13 +100,14 @@ enum MessageOperations {
         Operation(
             name: "messages.list", method: .get, path: "/v1/conversations/{conversation}/messages",
             summary:
-                "Messages in the order of their numbers: the newest, those before, after or around a number, or those from "
-                + "a time on. `range` are the numbers that the page speaks for: one in it that has no message is not for the user to see.",
+                "Messages in the order of their numbers: the newest, those before, after or around a number, "
+                + "or those from a time on. `range` has the numbers for which the page speaks: a number in it "
+                + "that has no message is one that the user may not see.",
             parameters: [
                 conversation,
                 .query(
                     "thread", .integer(1...Int64.max),
-                    "Only replies of the thread of this message, which is not among them."),
+                    "Only replies in the thread of this message, without the message itself."),
             ] + page,
             responses: [.ok(.named("MessagePage"))], problems: [.notFound]
         ) { request in
@@ -115,14 +123,14 @@ enum MessageOperations {
 
     /// The parameters of a page of messages.
     static let page: [Operation.Parameter] = [
-        .query("before", .integer(1...Int64.max), "Those before this number, the nearest ones."),
-        .query("after", .integer(0...Int64.max), "Those after this number."),
+        .query("before", .integer(1...Int64.max), "The messages nearest before this number."),
+        .query("after", .integer(0...Int64.max), "The messages after this number."),
         .query("around", .integer(1...Int64.max), "Half of them at this number and before it, half after it."),
-        .query("from", .time, "Those that were sent at this time or later."),
+        .query("from", .time, "The messages that were sent at this time or later."),
         .query(
             "limit", .integer(1...100),
-            "How many at most; the default is 50. A page has at most 256 KiB of texts, or one message: `hasEarlier` and "
-                + "`hasLater` say what is left."),
+            "How many at most; the default is 50. A page has at most 256 KiB of texts, or one message: "
+                + "`hasEarlier` and `hasLater` say whether there is more."),
     ]
 
     static func page(
@@ -180,14 +188,16 @@ enum MessageOperations {
         Operation(
             name: "messages.edit", method: .patch, path: "/v1/conversations/{conversation}/messages/{number}",
             summary:
-                "Give a message of one's own another text. Its former texts stay to be seen by who may see the message.",
+                "Change the text of one of the user's own messages. Everybody who may see the message can "
+                + "still read its former texts.",
             parameters: [conversation, number],
             body: .object([
                 .required("text", .text(minimum: 1, maximum: MessageText.maxBytes)),
                 .optional(
                     "textVersion", .integer(),
-                    "Of the text that was edited: if it has changed since, this is a conflict, which has the current one. "
-                        + "Required, unless the message is named by its client id."),
+                    "The version of the text that was edited. If the text has changed since, this is a "
+                        + "conflict, which has the current one. Required, unless the message is named by its client "
+                        + "id."),
             ]),
             responses: [.ok(.named("MessageResult"))],
             problems: [.notFound, .forbidden, .conflict, .predecessorMissing], limit: .messages
@@ -215,7 +225,9 @@ enum MessageOperations {
         Operation(
             name: "messages.setLanguage", method: .put,
             path: "/v1/conversations/{conversation}/messages/{number}/language",
-            summary: "Correct the language of a message of one's own. It holds until the message is edited.",
+            summary:
+                "Correct the language of one of the user's own messages. The correction holds until the "
+                + "message is edited.",
             parameters: [conversation, number],
             body: .object([
                 .required("language", .text(minimum: 2, maximum: LanguageTag.maxLength), "A tag such as en or pt-BR.")
@@ -236,14 +248,14 @@ enum MessageOperations {
         Operation(
             name: "messages.delete", method: .delete, path: "/v1/conversations/{conversation}/messages/{number}",
             summary:
-                "Delete a message for everybody: one's own, or as an administrator of a group another's. Its number stays, "
-                + "its text and its former ones are gone. Or delete any message for oneself alone, for ever. Deleting twice "
-                + "changes nothing.",
+                "Delete a message for everybody: one of the user's own, or, as an administrator of a group, "
+                + "also one of somebody else. Its number stays; its text and former texts are gone. Or delete "
+                + "any message only for the user themselves, for ever. Deleting twice changes nothing.",
             parameters: [
                 conversation, number,
                 .query("for", .choice(["all", "me"]), isRequired: true, "For whom it is deleted."),
             ],
-            responses: [.ok(.named("DeletionResult"), "`message` of `all`, `own` of `me`.")],
+            responses: [.ok(.named("DeletionResult"), "`message` if it was deleted for `all`, `own` if for `me`.")],
             problems: [.notFound, .forbidden, .predecessorMissing]
         ) { request in
             let named = try request.message()

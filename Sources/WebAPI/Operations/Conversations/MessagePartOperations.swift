@@ -18,7 +18,7 @@ enum MessagePartOperations {
     private static let number = MessageOperations.number
     private static let emoji = Operation.Parameter.path(
         "emoji", .text(minimum: 1, maximum: ReactionEmoji.maxBytes),
-        "One emoji, percent-encoded in a path. It is stored fully qualified, however it is written.")
+        "One emoji, percent-encoded in a path. It is stored fully qualified, however the request writes it.")
     private static let path = "/v1/conversations/{conversation}/messages/{number}"
     private static let limits = ConversationLimits()
 
@@ -26,9 +26,9 @@ enum MessagePartOperations {
         Operation(
             name: "messages.react", method: .put, path: "\(path)/reactions/{emoji}",
             summary:
-                "React to a message. It has reactions of at most \(limits.reactionKinds) emoji, "
-                + "\(limits.reactionsOfUser) of them from one user. Reacting twice changes nothing, and no reaction "
-                + "makes an edit a conflict.",
+                "React to a message. A message has reactions of at most \(limits.reactionKinds) emoji, "
+                + "\(limits.reactionsOfUser) of them from one user. Reacting twice changes nothing, and a "
+                + "reaction never makes an edit a conflict.",
             parameters: [conversation, number, emoji], responses: [.ok(.named("MessageResult"))],
             problems: [.notFound, .forbidden, .conflict, .predecessorMissing], limit: .messages
         ) { request in
@@ -60,7 +60,7 @@ enum MessagePartOperations {
             name: "messages.reactions", method: .get, path: "\(path)/reactions",
             summary: "Who has reacted to a message, in the order in which they did.",
             parameters: [
-                conversation, number, .query("emoji", .text(), "Reactions with this emoji alone."),
+                conversation, number, .query("emoji", .text(), "Only reactions with this emoji."),
                 .query("limit", .integer(1...100), "How many at most; the default is 100."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
             ],
@@ -92,8 +92,8 @@ enum MessagePartOperations {
         Operation(
             name: "messages.pin", method: .put, path: "\(path)/pin",
             summary:
-                "Pin a message for everybody: who may write may pin, at most \(limits.pins) messages. Pinning twice "
-                + "changes nothing.",
+                "Pin a message for everybody. Users who may write may pin, at most \(limits.pins) messages. "
+                + "Pinning twice changes nothing.",
             parameters: [conversation, number], responses: [.ok(.named("ConversationResult"))],
             problems: [.notFound, .forbidden, .conflict, .predecessorMissing], limit: .messages
         ) { request in
@@ -128,9 +128,11 @@ enum MessagePartOperations {
         Operation(
             name: "messages.receipts", method: .get, path: "\(path)/receipts",
             summary:
-                "Who else has read and received a message, as far as they let others see it, by user id; a page may have fewer than "
-                + "`limit`. Times are kept of the newest \(limits.timedReceipts) messages for 90 days. In conversations of "
-                + "more than \(limits.markedMembers) members it has only who read it. Who sends no receipts sees none.",
+                "Which other users have read and received a message, as far as they show it, by user id. A "
+                + "page may have fewer than `limit`. Times are kept for the newest \(limits.timedReceipts) "
+                + "messages for 90 days. In conversations of more than \(limits.markedMembers) members it has "
+                + "only users who have read it. If a user turns read receipts off, they do not see others' "
+                + "either.",
             parameters: [
                 conversation, number, .query("limit", .integer(1...100), "How many at most; the default is 100."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),

@@ -22,8 +22,8 @@ enum OwnOperations {
             name: isStarred ? "messages.star" : "messages.unstar", method: isStarred ? .put : .delete,
             path: "/v1/conversations/{conversation}/messages/{number}/star",
             summary: isStarred
-                ? "Star a message for oneself. Starring twice changes nothing."
-                : "Take the star of a message away. Taking it away twice changes nothing.",
+                ? "Star a message for the user themselves. Starring twice changes nothing."
+                : "Remove the star of a message. Removing it twice changes nothing.",
             parameters: [conversation, MessageOperations.number], responses: [.ok(.named("OwnResult"))],
             problems: isStarred
                 ? [.notFound, .forbidden, .conflict, .predecessorMissing] : [.notFound, .predecessorMissing]
@@ -41,8 +41,8 @@ enum OwnOperations {
         Operation(
             name: "messages.starred", method: .get, path: "/v1/starred",
             summary:
-                "The messages that the user has starred in all conversations and still sees, the newest star first. A page may "
-                + "have fewer than `limit`.",
+                "The messages that the user has starred in all conversations and still sees, the newest star "
+                + "first. A page may have fewer than `limit`.",
             parameters: [
                 .query("limit", .integer(1...100), "How many at most; the default is 50."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
@@ -75,8 +75,8 @@ enum OwnOperations {
         Operation(
             name: "conversations.mark", method: .post, path: "/v1/conversations/{conversation}/marks",
             summary:
-                "Mark how far the user has read and received a conversation. Marks only rise, and not beyond the newest message "
-                + "that the user sees. Reading ends `markedUnread`.",
+                "Mark how far the user has read and received a conversation. Marks only rise, and not beyond "
+                + "the newest message that the user sees. Reading ends `markedUnread`.",
             parameters: [conversation],
             body: .object([
                 .optional("read", MessageOperations.mark, "The last message that was read, with those before it."),
@@ -106,7 +106,7 @@ enum OwnOperations {
 
     private static let upTo = Operation.Parameter.query(
         "upTo", .integer(0...Int64.max),
-        "The last message that is removed, such as the last that was seen; absent for all.")
+        "The last message that is removed, such as the last one that the user has seen; absent for all.")
 
     private static func upTo(of request: OperationRequest) throws -> Int64? {
         try request.parameters["upTo"].map { _ in try request.number("upTo", from: 0) }
@@ -116,7 +116,8 @@ enum OwnOperations {
         Operation(
             name: "conversations.clear", method: .post, path: "/v1/conversations/{conversation}/clear",
             summary:
-                "Remove everything that is in a conversation for oneself, for ever. A group that was left is gone then.",
+                "Remove all messages of a conversation for the user themselves, for ever. If the user has left "
+                + "the group, the group is gone for them.",
             parameters: [conversation, upTo], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -131,7 +132,8 @@ enum OwnOperations {
         Operation(
             name: "conversations.delete", method: .delete, path: "/v1/conversations/{conversation}",
             summary:
-                "Delete a conversation for oneself: it is cleared, and leaves the inbox until there is something new in it.",
+                "Delete a conversation for the user themselves: it is cleared, and leaves the inbox until "
+                + "there is something new in it.",
             parameters: [
                 conversation, upTo, .query("for", .choice(["me"]), isRequired: true, "For whom it is deleted: `me`."),
             ],
@@ -150,24 +152,27 @@ enum OwnOperations {
         Operation(
             name: "members.updateMe", method: .patch, path: "/v1/conversations/{conversation}/members/me",
             summary:
-                "Change how the user keeps a conversation; what is absent stays, and nobody else sees it. A draft whose revision "
-                + "is not higher than the kept one is ignored: the response has the kept one.",
+                "Change the user's own settings of a conversation, which nobody else sees. Members that are "
+                + "absent stay unchanged. A draft whose revision is not higher than that of the stored one is "
+                + "ignored: the response has the stored one.",
             parameters: [conversation],
             body: .object([
                 .optional("muted", .either([.named("Mute"), .null]), "Null ends it."),
                 .optional(
                     "pinned", .boolean, "At most \(ConversationLimits().pinnedConversations) conversations are pinned."),
                 .optional("archived", .boolean), .optional("markedUnread", .boolean),
-                .optional("receipts", .either([.boolean, .null]), "Null is as the user's setting says."),
+                .optional("receipts", .either([.boolean, .null]), "With null, the setting of the profile applies."),
                 .optional("draft", .named("SavedDraft")),
                 .optional(
                     "translation", .either([.named("TranslationSettings"), .null]),
-                    "Null is as the user's setting says."),
+                    "With null, the setting of the profile applies."),
                 .optional(
-                    "hints", .either([Schemas.hintMode, .null]), "When messages are explained; null likewise."),
+                    "hints", .either([Schemas.hintMode, .null]),
+                    "When messages are explained. With null, the setting of the profile applies."),
                 .optional(
                     "intelligence", .either([Schemas.intelligence, .null]),
-                    "What machines may make of what the user writes here; null likewise."),
+                    "What machines may do with what the user writes here. With null, the setting of the "
+                        + "profile applies."),
             ]),
             responses: [.ok(.named("MembershipResult"))],
             problems: [.notFound, .forbidden, .conflict, .predecessorMissing], keepsText: true

@@ -19,12 +19,15 @@ enum ScheduledOperations {
             "ScheduledMessage",
             .object([
                 .required("conversation", .identifier),
-                .required("clientID", .identifier, "The message is sent with it."), .required("text", .text()),
+                .required("clientID", .identifier, "The message will be sent with it."), .required("text", .text()),
                 .optional("replyTo", .integer()), .optional("thread", .integer()),
                 .required("sendAt", .time), .required("createdAt", .time),
                 .optional(
-                    "failure", .object([.required("type", .text(), "Of the problem."), .required("detail", .text())]),
-                    "Why it was not sent at its time: it is kept until it is deleted or gets another time."),
+                    "failure",
+                    .object([
+                        .required("type", .text(), "The type of the problem."), .required("detail", .text()),
+                    ]),
+                    "Why it was not sent at its time. It is kept until it is deleted or gets another time."),
                 .required("counter", .integer(), "Of two copies, the one with the higher counter is newer."),
             ])
         ),
@@ -32,7 +35,7 @@ enum ScheduledOperations {
             "ScheduledResult",
             .object([
                 .optional("scheduled", .named("ScheduledMessage")),
-                .optional("message", .named("Message"), "Instead of it, if it was sent."),
+                .optional("message", .named("Message"), "Instead of `scheduled`, if it was sent."),
                 .optional("duplicate", .boolean, "The request was already executed."),
             ])
         ),
@@ -42,7 +45,7 @@ enum ScheduledOperations {
     private static func list(_ service: ConversationService) -> Operation {
         Operation(
             name: "scheduled.list", method: .get, path: "/v1/conversations/{conversation}/scheduled",
-            summary: "The user's own messages that are to be sent later, which nobody else sees, by time.",
+            summary: "The user's own messages that will be sent later, by time. Nobody else sees them.",
             parameters: [conversation], responses: [.ok(.named("ScheduledList"))], problems: [.notFound, .forbidden]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -77,8 +80,9 @@ enum ScheduledOperations {
         Operation(
             name: "scheduled.update", method: .patch, path: "/v1/conversations/{conversation}/scheduled/{clientID}",
             summary:
-                "Give a message that is to be sent later another text or time, or send it now. What is absent stays. One that "
-                + "could not be sent is tried again at its new time.",
+                "Change the text or the time of a message that will be sent later, or send it now. Members "
+                + "that are absent stay unchanged. A message that could not be sent is tried again at its new "
+                + "time.",
             parameters: [conversation, clientID],
             body: .object([
                 .optional("text", .text(minimum: 1, maximum: MessageText.maxBytes)),
@@ -105,7 +109,8 @@ enum ScheduledOperations {
             name: "scheduled.delete", method: .delete,
             path: "/v1/conversations/{conversation}/scheduled/{clientID}",
             summary:
-                "Delete a message that is to be sent later. Deleting twice changes nothing; one that was sent is a conflict.",
+                "Delete a message that will be sent later. Deleting twice changes nothing. If it was sent "
+                + "already, this is a conflict.",
             parameters: [conversation, clientID], problems: [.notFound, .forbidden, .conflict]
         ) { request in
             let user = try request.requirePrincipal().user

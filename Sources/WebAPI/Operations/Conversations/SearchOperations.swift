@@ -18,10 +18,10 @@ package enum SearchOperations {
     private static let parameters: [Operation.Parameter] = [
         .query(
             "query", .text(minimum: 1, maximum: SearchQuery.maxLength),
-            "Words that a message has to have, all of them; of the last one the beginning is enough. Words between "
-                + "quotation marks follow each other. Case and accents make no difference. At most "
-                + "\(SearchQuery.maxUnits) words, of which each character of a script without spaces is one. Not "
-                + "required if author, kind, link, mentions or starred say what is searched for."),
+            "Words, all of which a message must have. Of the last word, the beginning is enough. Words between "
+                + "quotation marks must follow each other. Case and accents make no difference. At most "
+                + "\(SearchQuery.maxUnits) words; in scripts without spaces, each character counts as a word. Not "
+                + "required if there is author, kind, link, mentions or starred."),
         .query("conversation", .identifier, "Only in this conversation."),
         .query("author", .identifier, "Only by this user."), .query("kind", .choice(kinds), "Only of this kind."),
         .query("from", .time, "Sent at this time or later."), .query("to", .time, "Sent before this time."),
@@ -30,13 +30,13 @@ package enum SearchOperations {
         .query("starred", .boolean, "If true, only those that the user has starred."),
         .query(
             "order", .choice(orders),
-            "The newest first, which is the default and has all of them; or the most relevant of the newest 1,000."),
+            "The newest first, which is the default and finds all messages; or the most relevant of the newest 1,000."),
         .query(
             "mode", .choice(modes),
-            "What is compared: the `words`, which is the default; the `meaning`, across languages; or `both`, ranked as one. "
-                + "By meaning there is one page, of the best: `order` and `cursor` are of words. 503 where nothing "
-                + "understands texts: `findsMeaning` of `GET /v1/server` says so. Where that fails, `both` finds by words, "
-                + "and says so."),
+            "What is compared: the `words`, which is the default; the `meaning`, across languages; or `both`, "
+                + "ranked as one. By meaning there is one page, of the best messages: `order` and `cursor` are only "
+                + "for words. 503 if the server has no engine for meanings, which `findsMeaning` of `GET /v1/server` "
+                + "tells. If the engine fails, `both` finds messages by words, and `withoutMeaning` says so."),
         .query(
             "limit", .integer(1...Int64(maxLimit)),
             "How many at most; the default is 20. Long texts make pages shorter."),
@@ -47,8 +47,8 @@ package enum SearchOperations {
         Operation(
             name: "messages.search", method: .get, path: "/v1/search",
             summary:
-                "Search the messages that the user may see, by words, by filters or by both. By relevance, those come first "
-                + "that have the words often, near to each other and whole.",
+                "Search the messages that the user may see, by words, by filters or by both. By relevance, "
+                + "those messages come first that have the words often, near to each other, and as whole words.",
             parameters: parameters, responses: [.ok(.named("SearchPage"))],
             problems: [.notFound, .providerNotConfigured, .providerFailed, .consentRequired, .budgetExhausted],
             limit: .searches,
@@ -132,17 +132,17 @@ package enum SearchOperations {
                 .optional("nextCursor", .text()),
                 .required(
                     "isPartial", .boolean,
-                    "True if the search reached the limit of what one may cost before it had looked at everything: "
-                        + "`nextCursor`, if there is one, goes on where it stopped, though the page is short or empty; "
-                        + "else narrower words or filters find what is missing."),
+                    "True if the search reached the limit of what one search may cost before it had looked at "
+                        + "everything. If there is a `nextCursor`, it goes on where the search stopped, even if the "
+                        + "page is short or empty. Otherwise, search for more specific words or use filters."),
                 .optional(
                     "coverage", .number(0...1),
-                    "Of a search by meaning: the part of the messages that the user may see whose meaning is known, from "
-                        + "0 to 1. New ones follow within seconds."),
+                    "Of a search by meaning: of all messages that the user may see, the part whose meaning is "
+                        + "known, from 0 to 1. New messages follow within seconds."),
                 .optional(
                     "withoutMeaning", .text(),
-                    "Of a search for both whose meaning could not be compared, so that these results have the words: "
-                        + "`provider_failed`, `budget_exhausted` or `consent_required`."),
+                    "Of a search by both: why meanings could not be compared, so that the results are only "
+                        + "those that have the words: `provider_failed`, `budget_exhausted` or `consent_required`."),
             ])
         ),
         (

@@ -16,17 +16,21 @@ package enum SummaryOperations {
             .object([
                 .required(
                     "kind", .choice(MessageSummary.Kind.allCases.map(\.rawValue)),
-                    "`model`: a language model has written the items; `extractive`: they are what messages say themselves."
+                    "`model`: a language model has written the items; `extractive`: they are sentences of the messages."
                 ),
                 .optional(
                     "reason", .choice(MessageSummary.Reason.allCases.map(\.rawValue)),
-                    "Of an extractive one, why the language model that there is has not written it."),
-                .required("engine", .text(), "The name of the model that wrote it, or that knows what texts mean."),
-                .optional("from", .integer(), "The first number that it is about; absent if there are no words."),
-                .optional("to", .integer(), "The last one."),
+                    "Of an extractive summary: why the language model did not write it, if there is one."),
+                .required(
+                    "engine", .text(),
+                    "The name of the model that wrote it, or of the one that compares meanings."),
+                .optional(
+                    "from", .integer(),
+                    "The first number of the messages that it is about; absent if there are no words."),
+                .optional("to", .integer(), "The last number."),
                 .required(
                     "count", .integer(),
-                    "How many messages with words there are between them; of a call, how many things were said."),
+                    "How many messages with words there are between these numbers; of a call, how many statements."),
                 .required(
                     "items", .list(.named("SummaryItem")), "Points first, then decisions, actions and questions."),
             ])
@@ -36,22 +40,23 @@ package enum SummaryOperations {
             .object([
                 .required(
                     "kind", .choice(MessageSummary.Item.Kind.allCases.map(\.rawValue)),
-                    "`point`: what stands for the rest; `action`: somebody is to do something; `decision`; `question`: one that "
-                        + "nobody has answered."),
+                    "`point`: a main point; `action`: something that somebody should do; `decision`; "
+                        + "`question`: an open question."),
                 .required("text", .text()),
-                .optional("owner", .identifier, "Of an action, who is to do it, where a message says so."),
+                .optional("owner", .identifier, "Of an action: the user who should do it, if a message says so."),
                 .optional(
                     "due", .text(),
-                    "Of an action, by when, where a message says so: a day such as `2026-12-24`, or a time such as "
-                        + "`2026-12-24T17:00`, as its author means it. `tomorrow` counts from the message's day in UTC."
+                    "Of an action: when it should be done, if a message says so: a day such as `2026-12-24`, "
+                        + "or a time such as `2026-12-24T17:00`, as its author means it. `tomorrow` is counted from "
+                        + "the day of the message in UTC."
                 ),
-                .required("messages", .list(.integer()), "The numbers of the messages that it rests on."),
+                .required("messages", .list(.integer()), "The numbers of the messages that it is based on."),
                 .optional(
                     "said",
                     .object([
                         .required("recording", .identifier),
                         .required("start", .integer(), "In milliseconds from the start of the recording."),
-                    ]), "Of a call, where it was said."),
+                    ]), "Of a call: where in a recording it was said."),
             ])
         ),
         (
@@ -81,20 +86,21 @@ package enum SummaryOperations {
         Operation(
             name: "summaries.create", method: .post, path: "/v1/conversations/{conversation}/summaries",
             summary:
-                "What is worth knowing of the newest \(SummaryScope.maxMessages) messages, or of those between two numbers, of a "
-                + "thread, of a call, or that the user has not read. Each item names the messages that it rests on, all of which "
-                + "the user sees. A language model writes it, in the language in which the user reads, and without one it is "
-                + "what messages say themselves.",
+                "Sums up what is worth knowing of the newest \(SummaryScope.maxMessages) messages, of those "
+                + "between two numbers, of a thread, of a call, or of the messages that the user has not read. "
+                + "Each item names the messages that it is based on, all of which the user may see. A language "
+                + "model writes the summary in the language in which the user reads. Without a model, it "
+                + "consists of sentences of the messages.",
             parameters: [ConversationOperations.conversation],
             body: .object([
                 .optional("from", .integer(1...Int64.max), "The first number."),
                 .optional("to", .integer(1...Int64.max), "The last number."),
-                .optional("thread", .integer(1...Int64.max), "Only of the thread of this message."),
-                .optional("unread", .boolean, "If true, only what the user has not read."),
+                .optional("thread", .integer(1...Int64.max), "Only the thread of this message."),
+                .optional("unread", .boolean, "If true, only messages that the user has not read."),
                 .optional(
                     "call", .identifier,
-                    "Only what was said in this call of the conversation, as far as it was recorded while the user was there, and "
-                        + "is transcribed. It goes with nothing else."),
+                    "Only what was said in this call of the conversation, as far as it was recorded while the "
+                        + "user was in it, and was transcribed. It cannot be combined with other parameters."),
             ]),
             responses: [.ok(.named("Summary"))],
             problems: [
@@ -131,8 +137,9 @@ package enum SummaryOperations {
         Operation(
             name: "priority.list", method: .get, path: "/v1/priority",
             summary:
-                "The unread messages that the user should see first, of the conversations that were active last: `urgent` ones, "
-                + "those that mention the user, ask for something or are questions; `direct` says that nobody else was written to.",
+                "The unread messages that the user should see first, of the conversations that were active "
+                + "last: urgent messages, and those that mention the user, ask for something or are questions. "
+                + "`direct` says that the message was written to the user alone.",
             parameters: [
                 .query("limit", .integer(1...50), "How many at most; the default is 20.")
             ],

@@ -23,33 +23,37 @@ package enum TranslationOperations {
     private static let translation = Schema.object([
         .required("number", .integer(), "Of the message."),
         .required(
-            "of", .integer(), "The `textVersion` that it was made from: it is shown only beside that text."),
-        .required("language", .text(), "Into which it is translated."),
+            "of", .integer(), "The `textVersion` from which it was made: show it only beside that text."),
+        .required("language", .text(), "The language into which it is translated."),
         .optional(
             "tone", .choice(TranslationTone.allCases.map(\.rawValue)),
-            "How it speaks to its reader; absent as the text does."),
+            "How it addresses its reader; if absent, as the text does."),
         .required(
             "status", .choice(MessageTranslation.Status.allCases.map(\.rawValue)),
-            "`queued`: it is being made, and follows on the stream; `done`: it has `text`, `engine` and `kind`; `failed`: it was "
-                + "tried, and asking again tries again; `unavailable`: it is not made."),
+            "`queued`: it is being made, and follows on the stream; `done`: it has `text`, `engine` and "
+                + "`kind`; `failed`: it could not be made, ask again to try again; `unavailable`: it is not made."),
         .optional(
             "reason", .choice(MessageTranslation.Reason.allCases.map(\.rawValue)),
-            "Why there is none."),
-        .optional("text", .text(), "Links, mentions and code stand in it as in the original."),
-        .optional("engine", .text(), "What made it."),
+            "Why there is no translation."),
+        .optional("text", .text(), "Links, mentions and code are in it as in the original."),
+        .optional("engine", .text(), "The engine that made it."),
         .optional(
             "kind", .choice(TranslationKind.allCases.map(\.rawValue)),
             "`model`: a language model or neural network; `rules`: dictionaries and rules, between close languages."),
-        .required("touched", .integer(), "Of two copies of one translation the higher counts; 0 if it is not stored."),
+        .required(
+            "touched", .integer(),
+            "Of two copies of a translation, the one with the higher value is newer; 0 if it is not stored."),
     ])
 
     private static let glossaryTerm = Schema.object([
         .required(
-            "source", .text(minimum: 1, maximum: GlossaryEntry.maxLength), "As it stands in messages, in the same case."
+            "source", .text(minimum: 1, maximum: GlossaryEntry.maxLength),
+            "The term as it is written in messages, in the same case."
         ),
-        .required("target", .text(minimum: 1, maximum: GlossaryEntry.maxLength), "What it is translated to."),
+        .required("target", .text(minimum: 1, maximum: GlossaryEntry.maxLength), "Its translation."),
         .required(
-            "language", .text(minimum: 2, maximum: LanguageTag.maxLength), "Into which: a tag such as es or pt-BR."),
+            "language", .text(minimum: 2, maximum: LanguageTag.maxLength),
+            "The language of the translation: a tag such as es or pt-BR."),
     ])
 
     private struct Body: Decodable {
@@ -62,16 +66,18 @@ package enum TranslationOperations {
         return Operation(
             name: "translations.request", method: .post, path: "/v1/conversations/{conversation}/translations",
             summary:
-                "Translations of messages: those that there are at once, the others `queued`. They follow on the stream "
-                + "`translations:{conversation}` if they are in the language in which the user reads; others are asked for "
-                + "again. One is made once, for all who ask, and never changes its message.",
+                "Get translations of messages. Those that exist come at once, and the others are `queued`. "
+                + "They follow on the stream `translations:{conversation}` if they are in the language in which "
+                + "the user reads; for other languages, ask again. A translation is made once, for all users who "
+                + "ask, and never changes its message.",
             parameters: [ConversationOperations.conversation],
             body: .object([
                 .required(
                     "numbers", .list(.integer(1...Int64.max), minimum: 1, maximum: most), "Of the messages."),
                 .optional(
                     "language", .text(minimum: 2, maximum: LanguageTag.maxLength),
-                    "Into which; absent for the one in which the user reads this conversation."),
+                    "The language into which to translate; if absent, the one in which the user reads this "
+                        + "conversation."),
             ]),
             responses: [.ok(.named("TranslationsResult"))],
             problems: [
@@ -125,9 +131,9 @@ package enum TranslationOperations {
         Operation(
             name: "glossary.set", method: .put, path: "/v1/conversations/{conversation}/glossary",
             summary:
-                "Replaces the terms that are always translated in the same way in this conversation: of a group its "
-                + "administrators do, of two people both. What was translated stays until somebody asks for it again. "
-                + "It counts as three requests for translations.",
+                "Replaces the terms that are always translated in the same way in this conversation: the "
+                + "administrators of a group may do that, and both of two people. Existing translations stay "
+                + "until somebody asks for them again. This counts as three requests for translations.",
             parameters: [ConversationOperations.conversation], body: .named("Glossary"),
             responses: [.ok(.named("Glossary"))], problems: [.notFound, .forbidden], limit: .translations, permits: 3
         ) { request in

@@ -16,8 +16,9 @@ package enum TypingOperations {
         Operation(
             name: "presence.set", method: .put, path: "/v1/presence",
             summary:
-                "Say whether the user is at this endpoint: in the background, or with the screen locked, they are not. A user is "
-                + "online while they are at one of their endpoints. A session begins with it.",
+                "Say whether the user is active at this endpoint: while the app is in the background, or the "
+                + "screen is locked, they are not. A user is online while they are active at one of their "
+                + "endpoints. A new session begins as active.",
             access: .endpoint, body: .object([.required("active", .boolean)]), problems: [.conflict], isReadOnly: true
         ) { request in
             let principal = try request.requireEndpoint()
@@ -35,8 +36,9 @@ package enum TypingOperations {
         Operation(
             name: "typing.note", method: .post, path: "/v1/conversations/{conversation}/typing",
             summary:
-                "Tell the other members that the user is typing or recording a voice message: at the first key, then every two seconds, "
-                + "and `stopped` if it ends without a message. Those who listen to `typing:{conversation}` are told.",
+                "Tell the other members that the user is typing or recording a voice message: send it at the "
+                + "first key and then every two seconds, and send `stopped` if it ends without a message. "
+                + "Members who listen to `typing:{conversation}` are told.",
             parameters: [ConversationOperations.conversation],
             body: .object([
                 .optional(

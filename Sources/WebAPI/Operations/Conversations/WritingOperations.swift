@@ -16,13 +16,15 @@ package enum WritingOperations {
             .object([
                 .required(
                     "kind", .choice(DraftFinding.Kind.allCases.map(\.rawValue)),
-                    "`too_formal`, `too_informal`: than what the others write here; `mixed_address`: it addresses its reader in "
-                        + "both ways; `shouting`: capitals or exclamation marks; `abbreviation`: somebody here may not know it; "
-                        + "`tone`: what the language model says."),
-                .required("start", .integer(0...Int64.max), "Where it stands in the draft, in UTF-16 code units."),
-                .required("length", .integer(1...Int64.max), "Likewise."),
-                .optional("advice", .text(), "What a model says, or what an abbreviation means. It is plain text."),
-                .optional("suggestion", .text(), "What could stand there instead."),
+                    "`too_formal`, `too_informal`: compared with what the others write here; `mixed_address`: "
+                        + "it addresses its reader in both ways; `shouting`: capitals or exclamation marks; "
+                        + "`abbreviation`: somebody here may not know it; `tone`: what the language model says."),
+                .required("start", .integer(0...Int64.max), "Its position in the draft, in UTF-16 code units."),
+                .required("length", .integer(1...Int64.max), "In UTF-16 code units."),
+                .optional(
+                    "advice", .text(),
+                    "The advice of a model, or the meaning of an abbreviation. It is plain text."),
+                .optional("suggestion", .text(), "What the user could write instead."),
             ])
         ),
         (
@@ -30,16 +32,16 @@ package enum WritingOperations {
             .object([
                 .required(
                     "tone", .choice(DraftReport.Tone.allCases.map(\.rawValue)), "How the draft addresses its reader."),
-                .optional("language", .text(), "Of the draft; absent if nobody knows."),
+                .optional("language", .text(), "The language of the draft; absent if it is not known."),
                 .required("findings", .list(.named("DraftFinding"), maximum: DraftFinding.maxCount)),
-                .required("engine", .text(), "What has checked it: `lexicon`, or the name of a model."),
+                .required("engine", .text(), "The engine that checked it: `lexicon`, or the name of a model."),
                 .required("kind", .choice(MessageHints.Kind.allCases.map(\.rawValue))),
             ])
         ),
         (
             "Rewriting",
             .object([
-                .required("text", .text(), "Links, mentions and code stand in it as in the draft."),
+                .required("text", .text(), "Links, mentions and code are in it as in the draft."),
                 .required("engine", .text(), "The name of the model."),
             ])
         ),
@@ -52,7 +54,8 @@ package enum WritingOperations {
                 .required("engine", .text(), "The name of the model."),
                 .required(
                     "kind", .choice(WritingService.SuggestedReplies.Kind.allCases.map(\.rawValue)),
-                    "`template`: they fit to all messages of a class, such as requests, which the engine has told."),
+                    "`template`: they fit all messages of one class, such as requests; the engine has found "
+                        + "the class of this message."),
             ])
         ),
     ]
@@ -61,7 +64,7 @@ package enum WritingOperations {
         "text", .text(minimum: 1, maximum: HintWork.maxLength), "The draft.")
     private static let language = Schema.Member.optional(
         "language", .text(minimum: 2, maximum: LanguageTag.maxLength),
-        "In which the draft is; absent if the server is to find out.")
+        "The language of the draft; if absent, the server finds it out.")
 
     private struct Draft: Decodable {
         var text: String
@@ -76,8 +79,9 @@ package enum WritingOperations {
         Operation(
             name: "drafts.check", method: .post, path: "/v1/conversations/{conversation}/drafts/check",
             summary:
-                "How a draft will sound: whether it fits to how the others write here, shouts, or has abbreviations that they "
-                + "may not know. Rules of the server say so; with `model` a language model does too.",
+                "Check how a draft sounds: whether it fits how the others write here, shouts, or has "
+                + "abbreviations that they may not know. The server checks it by rules and, with `model`, by a "
+                + "language model too.",
             parameters: [ConversationOperations.conversation],
             body: .object([
                 text, language, .optional("model", .boolean, "Whether a language model is asked as well."),
@@ -116,14 +120,14 @@ package enum WritingOperations {
     private static func rewrite(_ service: WritingService) -> Operation {
         Operation(
             name: "drafts.rewrite", method: .post, path: "/v1/conversations/{conversation}/drafts/rewrite",
-            summary: "A draft written in another way by a language model. Its author decides whether to take it.",
+            summary: "Have a language model write a draft in another way. The author decides whether to use it.",
             parameters: [ConversationOperations.conversation],
             body: .object([
                 text,
                 .required(
                     "style", .choice(DraftStyle.allCases.map(\.rawValue)),
-                    "`simple`: in words that learners of the language know; `correct`: without mistakes, and otherwise as it "
-                        + "is."), language,
+                    "`simple`: in words that learners of the language know; `correct`: without "
+                        + "mistakes, and otherwise as it is."), language,
             ]),
             responses: [.ok(.named("Rewriting"))],
             problems: [
@@ -149,8 +153,8 @@ package enum WritingOperations {
         Operation(
             name: "replies.suggest", method: .post, path: "/v1/conversations/{conversation}/messages/{number}/replies",
             summary:
-                "Up to three short replies to a message, in its language: by a language model, and without one by templates in "
-                + "\(ReplyTemplates.languages.joined(separator: ", ")). Nothing is sent.",
+                "Get up to three short replies to a message, in its language: by a language model, or without "
+                + "one by templates in \(ReplyTemplates.languages.joined(separator: ", ")). Nothing is sent.",
             parameters: [ConversationOperations.conversation, HintOperations.number],
             responses: [.ok(.named("SuggestedReplies"))],
             problems: [
