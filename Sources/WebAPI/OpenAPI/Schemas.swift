@@ -38,18 +38,20 @@ package enum Schemas {
     static let languages = Schema.list(language, maximum: 16)
     static let intelligence = Schema.choice(IntelligenceLevel.allCases.map(\.rawValue))
     static let intelligenceOfUser =
-        "What machines may make of what this user writes: nothing (`off`), what the operator's own engines make (`local`), "
-        + "what hosted services translate and transcribe (`translate`), or all (`full`). Absent as the server says."
+        "What machines may do with what this user writes: nothing (`off`), only the operator's own engines "
+        + "(`local`), also translation and transcription by hosted services (`translate`), or everything "
+        + "(`full`). If absent, the server's default applies."
     static let translationSettings = Schema.object([
         .required(
             "mode", .choice(TranslationMode.allCases.map(\.rawValue)),
-            "Whether messages in languages that the user does not know are translated unasked."),
+            "Whether messages in languages that the user does not know are translated without asking."),
         .optional(
             "into", .text(minimum: 2, maximum: LanguageTag.maxLength),
             "A tag such as en or pt-BR; absent for the first language of the profile."),
         .optional(
             "tone", .choice(TranslationTone.allCases.map(\.rawValue)),
-            "How translations speak to the user, where who translates knows the difference; absent as the server says."),
+            "How translations address the user, if the engine can make that difference. If absent, the "
+                + "server's default applies."),
     ])
     /// When messages are explained.
     static let hintMode = Schema.choice(TranslationMode.allCases.map(\.rawValue))
@@ -77,27 +79,29 @@ package enum Schemas {
         .required("callWaiting", .boolean, "Whether a second call rings during a call."),
         .required(
             "presence", .choice(["everybody", "nobody"]),
-            "Whether this user is seen online: by friends and members of shared conversations, or by nobody."),
+            "Whether friends and members of shared conversations see if this user is online, or nobody does."),
         .required(
             "reach", .choice(Reach.allCases.map(\.rawValue)),
-            "Who finds this user by name: everybody, or friends alone. `exact` leaves the whole e-mail address, the id and "
-                + "the contact link."),
+            "Who finds this user by name: everybody, or only friends. With `exact`, others find the user only "
+                + "by the whole e-mail address, the id or the contact link."),
         .required(
             "receipts", .boolean,
-            "Whether others see what this user has read. If not, the user does not see what they have read."),
+            "Whether others see what this user has read. If not, the user does not see what others have read either."),
         .required(
             "lastSeen", .choice(LastSeenVisibility.allCases.map(\.rawValue)),
-            "Who, of those who see this user online, sees when the user was last there. The user sees it of nobody to whom they do "
-                + "not show it."),
+            "Which of those who see whether this user is online also see when the user was last online. The "
+                + "user sees that time only of users to whom they show their own."),
         .required(
             "messageRequests", .choice(MessageRequestPolicy.allCases.map(\.rawValue)),
-            "What becomes of a conversation of two that somebody begins who is no friend: it is a request (`ask`), the user is in "
-                + "it at once (`accept`), or nothing of it reaches the user (`refuse`), which the other cannot tell. With `refuse` "
-                + "their invitations to groups do not arrive either."),
+            "What happens when somebody who is not a friend begins a direct conversation: it is a request "
+                + "(`ask`), the user is in it at once (`accept`), or nothing of it reaches the user (`refuse`), "
+                + "which the other person cannot tell. With `refuse`, their invitations to groups do not arrive "
+                + "either."),
         .optional("translation", .named("TranslationSettings"), "Absent as if on request."),
         .optional(
             "hints", hintMode,
-            "When messages of others in other languages are explained: unasked, on request, or never. Absent as if on request."
+            "When messages of others in other languages are explained: without asking, on request, or never. "
+                + "If absent, on request."
         ),
         .optional("intelligence", intelligence, intelligenceOfUser),
         .optional("notifications", notifications, notificationsOfUser),
@@ -107,16 +111,18 @@ package enum Schemas {
 
     static let notifications = Schema.choice(NotificationLevel.allCases.map(\.rawValue))
     static let notificationsOfUser =
-        "What pushed notifications show: who and the text (`full`), who (`name`), or only that there is something (`none`). "
-        + "Absent: `full` by Web Push, which is encrypted for the browser, `name` by services that read what they forward. These "
-        + "get the text alone of messages that hosted services may read: whose level is `full`."
+        "What pushed notifications show: the sender and the text (`full`), the sender (`name`), or only that "
+        + "there is something (`none`). If absent, it is `full` by Web Push, which is encrypted for the browser, "
+        + "and `name` by services that can read what they forward. These services get the text only of messages "
+        + "that hosted services may read, whose level is `full`."
 
     static let quietHoursOfUser =
-        "When nothing is pushed to the user's devices: what they were not told is pushed when these hours end. Absent: never."
+        "The hours in which nothing is pushed to the user's devices; what was left out is pushed when they "
+        + "end. Absent: never."
 
     private static let quietHours = Schema.object([
-        .required("from", timeOfDay, "When the clocks of the zone show it, from 00:00 to 23:59."),
-        .required("to", timeOfDay, "Another time than `from`. Earlier, it is of the next day."),
+        .required("from", timeOfDay, "A time of the clocks in the zone, from 00:00 to 23:59."),
+        .required("to", timeOfDay, "Another time than `from`. If it is earlier than `from`, it is on the next day."),
         .required(
             "zone", .text(minimum: 1, maximum: QuietHours.maxZoneLength),
             "The name of a time zone in the database of IANA, such as `Europe/Berlin`."),
@@ -142,13 +148,18 @@ package enum Schemas {
         .optional("createdAt", .time), .optional("lastSeenAt", .time), .optional("current", .boolean),
         .optional(
             "push", .list(.choice(PushKind.allCases.map(\.rawValue))),
-            "In sessions: by what it is told of messages and calls when it sleeps. Absent by nothing."),
+            "In sessions: the ways by which the device gets pushes of messages and calls while it sleeps. "
+                + "Absent if there are none."),
     ])
 
     private static let call = Schema.object([
         .required("id", .identifier),
-        .optional("conversationID", .identifier, "The conversation that it belongs to, where a message follows it."),
-        .optional("open", .boolean, "True for a call of a group conversation, which its members may join uninvited."),
+        .optional(
+            "conversationID", .identifier,
+            "The conversation that it belongs to, if a message tells of the call."),
+        .optional(
+            "open", .boolean,
+            "True for a call of a group conversation, which its members may join without an invitation."),
         .required("kind", .choice(["audio", "video"])), .required("mode", .choice(["direct", "gateway"])),
         .optional("gatewayEpoch", .integer(), "In gateway mode: legs must be joined again when it changes."),
         .required("status", .choice(["ringing", "active", "ended"])), .optional("endReason", .choice(endReasons)),
@@ -182,7 +193,7 @@ package enum Schemas {
 
     private static let recording = Schema.object([
         .required("id", .identifier), .required("call", .identifier),
-        .required("by", .identifier, "Who started it."),
+        .required("by", .identifier, "The user who started it."),
         .required(
             "status", .choice(["ongoing", "complete", "failed", "interrupted"]),
             "A recording that failed, or was interrupted when the server stopped, can be played as far as it goes."),
@@ -213,11 +224,11 @@ package enum Schemas {
     private static let captionTranslation = Schema.object([
         .required("user", .identifier, "Who said it: with `source` and `startedAt` as in the caption."),
         .required("source", .named("TrackSource")), .required("startedAt", .time),
-        .required("language", .text(), "Into which it is translated, as a BCP 47 tag."),
-        .optional("from", .text(), "The language that was spoken; absent if nobody knows it."),
+        .required("language", .text(), "The language into which it is translated, as a BCP 47 tag."),
+        .optional("from", .text(), "The language that was spoken; absent if it is not known."),
         .required(
             "status", .choice(["done", "failed", "unavailable"]),
-            "What is `unavailable` cannot be made as things are; what has `failed` may succeed the next time."),
+            "`unavailable`: it cannot be made at present; `failed`: it may succeed the next time."),
         .optional("reason", .choice(MessageTranslation.Reason.allCases.map(\.rawValue)), "Why there is none."),
         .optional("text", .text()), .optional("engine", .text(), "What made it."),
         .optional("kind", .choice(TranslationKind.allCases.map(\.rawValue)), "How it is made."),
@@ -257,7 +268,8 @@ package enum Schemas {
                     .required("status", .choice(["pending", "complete", "failed"])),
                     .optional(
                         "language", .text(),
-                        "In which is spoken there: as the provider reports it, or as its words look, if that is certain."
+                        "The language that is spoken there: the one that the provider reports, or the one of "
+                            + "its words, if that is certain."
                     ),
                     .optional("failure", .named("TranscriptionFailure")),
                 ])), "The tracks with audio."),
@@ -274,7 +286,8 @@ package enum Schemas {
         .optional("remainingMs", .integer(), "The remaining ring time when this was written."),
         .optional(
             "pushedAt", .time,
-            "When the ring was queued for devices that may sleep. Absent if the user has none: then only who is connected rings."
+            "When the ring was queued for devices that may sleep. Absent if the user has none: then only "
+                + "connected devices ring."
         ),
         .optional("joinedAt", .time), .optional("leftAt", .time), .optional("detachedAt", .time),
         .optional("reason", .choice(endReasons + ["answered_elsewhere", "declined_elsewhere", "taken_over"])),
@@ -335,7 +348,8 @@ package enum Schemas {
         ] + sound + [
             .optional(
                 "transcript", .named("Transcript"),
-                "Without `segments`; absent if none was asked for, and for who left the conversation before it was made."
+                "Without `segments`. Absent if no transcript was requested, and for users who left the "
+                    + "conversation before it was made."
             )
         ])
 

@@ -25,12 +25,14 @@ package enum AssistantOperations {
                             .required("conversation", .identifier), .required("number", .integer()),
                             .required("of", .integer(), "The `textVersion` that was read."),
                         ])),
-                    "The messages that it rests on, all of which the user sees. Without any, nothing shows that it is true."
+                    "The messages that it is based on, all of which the user may see. Without any, nothing "
+                        + "shows that the sentence is true."
                 ),
-                .optional("startsLine", .boolean, "True if it begins a line of its own."),
+                .optional("startsLine", .boolean, "True if it begins a new line."),
                 .optional(
                     "withdrawn", .boolean,
-                    "True if what it rested on has changed or gone, or may be seen no more: there is no text."),
+                    "True if a message that it was based on has changed or is gone, or if the user may no "
+                        + "longer see it: then there is no text."),
             ])
         ),
         (
@@ -38,24 +40,24 @@ package enum AssistantOperations {
             .object([
                 .required("id", .identifier), .required("thread", .identifier),
                 .required("question", .text()),
-                .optional("conversation", .identifier, "The only one that was looked at; absent for all."),
+                .optional("conversation", .identifier, "The only conversation that was looked at; absent for all."),
                 .required("for", .choice(AssistantAudience.allCases.map(\.rawValue)), audience),
                 .required("status", .choice(AssistantRun.Status.allCases.map(\.rawValue))),
                 .optional(
                     "reason", .choice(AssistantRun.Reason.allCases.map(\.rawValue)),
-                    "Why there is no answer. `no_listener`: nobody listened for a quarter of a minute; `interrupted`: the server "
-                        + "ended meanwhile."),
+                    "Why there is no answer. `no_listener`: nobody listened for 15 seconds; `interrupted`: the "
+                        + "server stopped before the answer was complete."),
                 .required("sentences", .list(.named("AnswerSentence"), maximum: AnswerSentence.maxCount)),
                 .required(
                     "tools",
                     .list(.object([.required("name", .choice(AssistantTool.allCases.map(\.rawValue)))])),
-                    "What was looked up, in that order."),
+                    "The tools that the model used, in that order."),
                 .required("model", .text(), "The name of the language model."),
                 .required(
                     "cost",
                     .object([
                         .required("calls", .integer(), "How often the model was asked."),
-                        .required("characters", .integer(), "That it was given."),
+                        .required("characters", .integer(), "How many characters the model got."),
                     ])),
                 .required("askedAt", .time), .optional("endedAt", .time),
             ])
@@ -65,22 +67,25 @@ package enum AssistantOperations {
             .object([
                 .required("id", .identifier), .required("title", .text(), "The beginning of the first question."),
                 .required("createdAt", .time), .required("updatedAt", .time),
-                .required("runs", .integer(), "Its questions."),
+                .required("runs", .integer(), "The number of its questions."),
             ])
         ),
         ("AssistantRunResult", .object([.required("run", .named("AssistantRun"))])),
     ]
 
     private static let audience =
-        "`me`: of what the user sees; `conversation`: of what all members of the conversation see, to be shown there."
+        "`me`: based on everything that the user sees; `conversation`: based only on what all members of the "
+        + "conversation see, so that it can be shown there."
     private static let question = Schema.text(minimum: 1, maximum: AssistantQuestion.maxLength)
     private static let shared: [Schema.Member] = [
         .required("clientID", .identifier, "A UUID; a request repeated with it is executed once."),
         .optional(
             "thread", .identifier,
-            "To be continued: what was asked and answered there is known. It keeps its `conversation` and `for`, which "
-                + "need not be named."),
-        .optional("conversation", .identifier, "The only one that is looked at; absent for all of the user's."),
+            "The thread to continue: the model knows its last questions and answers. Its `conversation` and "
+                + "`for` stay the same; you can leave them out."),
+        .optional(
+            "conversation", .identifier,
+            "The only conversation that the model looks at; absent for all of the user's."),
         .optional("for", .choice(AssistantAudience.allCases.map(\.rawValue)), audience + " `me` if absent."),
     ]
     private static let problems: [Problem.Kind] = [
@@ -115,16 +120,16 @@ package enum AssistantOperations {
     ) -> Operation {
         var accepted = Operation.Success.accepted(
             .named("AssistantRunResult"),
-            "It is answered meanwhile: listen to `run:{run}`, or ask for the run again. To clients that accept "
-                + "`text/event-stream` it is answered at once, with the same events: `run` with the question, then `text`, "
-                + "`tool` and `done`.")
+            "The answer is being written: listen to `run:{run}`, or ask for the run again. Clients that accept "
+                + "`text/event-stream` get it in the response, with the same events: `run` with the question, then "
+                + "`text`, `tool` and `done`.")
         accepted.events = .text()
         return Operation(
             name: "assistant.ask", method: .post, path: "/v1/assistant",
             summary:
-                "Asks a question about the user's messages, which a language model answers. It looks them up as the user, with "
-                + "tools that only read, and every sentence names the messages that it rests on. An answer that nobody listens "
-                + "to for a quarter of a minute is cancelled.",
+                "Asks a question about the user's messages, which a language model answers. The model looks "
+                + "them up with the user's rights, by tools that only read, and every sentence names the "
+                + "messages that it is based on. If nobody listens to an answer for 15 seconds, it is cancelled.",
             body: .object([.required("question", question)] + shared), responses: [accepted], problems: problems,
             limit: .assistant
         ) { request in
@@ -164,8 +169,8 @@ package enum AssistantOperations {
         Operation(
             name: "assistant.batch", method: .post, path: "/v1/assistant/batch",
             summary:
-                "Asks up to \(AssistantQuestion.maxBatch) questions in one thread, which know nothing of each other. They are "
-                + "answered two at a time.",
+                "Asks up to \(AssistantQuestion.maxBatch) questions in one thread. The model answers each "
+                + "without knowing the others, two at a time.",
             body: .object(
                 [.required("questions", .list(question, minimum: 1, maximum: AssistantQuestion.maxBatch))] + shared),
             responses: [
@@ -193,8 +198,9 @@ package enum AssistantOperations {
         Operation(
             name: "assistant.threads", method: .get, path: "/v1/assistant/threads",
             summary:
-                "The user's threads, those that were used last first. There are at most \(AssistantThread.maxCount), with "
-                + "\(AssistantThread.maxRunsOfUser) questions: those that were used longest ago go for new ones.",
+                "The user's threads, the last used first. There are at most \(AssistantThread.maxCount), with "
+                + "\(AssistantThread.maxRunsOfUser) questions: new threads replace those that were used longest "
+                + "ago.",
             parameters: [
                 .query("limit", .integer(1...100), "How many at most; the default is 50."),
                 .query("cursor", .text(), "The `nextCursor` of the previous page."),
@@ -259,7 +265,9 @@ package enum AssistantOperations {
     private static func run(_ service: AssistantService) -> Operation {
         Operation(
             name: "assistant.run", method: .get, path: "/v1/assistant/runs/{run}",
-            summary: "A question with its answer, which asking for it keeps going.", parameters: [runParameter],
+            summary:
+                "A question with its answer. As long as a client asks for it, the model goes on with the "
+                + "answer.", parameters: [runParameter],
             responses: [.ok(.named("AssistantRunResult"))], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -271,7 +279,7 @@ package enum AssistantOperations {
     private static func cancel(_ service: AssistantService) -> Operation {
         Operation(
             name: "assistant.cancel", method: .post, path: "/v1/assistant/runs/{run}/cancel",
-            summary: "Ends an answer that is being written. One that has ended stays as it is.",
+            summary: "Ends an answer that is being written. An answer that has ended stays as it is.",
             parameters: [runParameter], responses: [.ok(.named("AssistantRunResult"))], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -283,7 +291,7 @@ package enum AssistantOperations {
     private static func eraseThread(_ service: AssistantService) -> Operation {
         Operation(
             name: "assistant.eraseThread", method: .delete, path: "/v1/assistant/threads/{thread}",
-            summary: "Erases a thread with all that was asked and answered in it, for ever.",
+            summary: "Erases a thread with all of its questions and answers, for ever.",
             parameters: [threadParameter], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user
@@ -296,7 +304,7 @@ package enum AssistantOperations {
     private static func eraseRun(_ service: AssistantService) -> Operation {
         Operation(
             name: "assistant.eraseRun", method: .delete, path: "/v1/assistant/runs/{run}",
-            summary: "Erases a question with its answer, for ever; a thread goes with its last one.",
+            summary: "Erases a question with its answer, for ever. The thread is erased with its last question.",
             parameters: [runParameter], problems: [.notFound]
         ) { request in
             let user = try request.requirePrincipal().user

@@ -25,12 +25,14 @@ package enum CallOperations {
                 clientID,
                 .optional(
                     "callees", .list(.identifier, minimum: 1, maximum: 49),
-                    "Whom to call, without a `conversation`. A call of one person belongs to the conversation with them."
+                    "The users to call, if there is no `conversation`. A call to one person belongs to the "
+                        + "conversation with them."
                 ),
                 .optional(
                     "conversation", .identifier,
-                    "Instead of callees: rings the other one, or the members of a group, if it has at most "
-                        + "\(CallRules().ringingMembers). If a call is on in it, that one is joined."),
+                    "Instead of callees: rings the other person, or the members of a group if it has at most "
+                        + "\(CallRules().ringingMembers). If a call is on in the conversation, the user joins that "
+                        + "one."),
                 .required("kind", .choice(["audio", "video"])),
                 .optional(
                     "mode", .choice(["direct", "gateway"]),
@@ -162,7 +164,7 @@ package enum CallOperations {
     private static func alive(_ service: CallService) -> Operation {
         Operation(
             name: "calls.alive", method: .post, path: "/v1/calls/{call}/alive",
-            summary: "Report that the other side's media flows: keeps both in a call of two.", access: .endpoint,
+            summary: "Report that the other side's media arrives: this keeps both in a call of two.", access: .endpoint,
             parameters: [callParameter], body: .object([]), responses: [.ok(callResponse)],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere], isReadOnly: true
         ) { request in
@@ -192,8 +194,8 @@ package enum CallOperations {
         Operation(
             name: "calls.signals", method: .post, path: "/v1/calls/{call}/signals",
             summary:
-                "Send an offer, an answer or candidates to one endpoint. Signals that it supersedes keep their number "
-                + "in the mailbox, with the data `{\"superseded\":true}`.", access: .endpoint,
+                "Send an offer, an answer or candidates to one endpoint. Signals that it supersedes keep their "
+                + "number in the mailbox, with the data `{\"superseded\":true}`.", access: .endpoint,
             parameters: [callParameter],
             body: .object([
                 clientID, .optional("to", .identifier, "May be left out in a call of two."),

@@ -18,10 +18,10 @@ package enum CaptionOperations {
         Operation(
             name: "calls.caption", method: .post, path: path,
             summary:
-                "Start live captions of a call in gateway mode, which every participant is shown and may end. "
-                + "Participants who were joined when somebody began to speak receive it as a `Caption`, an event "
-                + "of `captions:{call}`, to which the server subscribes joined endpoints. Nothing is transcribed of those "
-                + "who do not allow it.",
+                "Start live captions of a call in gateway mode. Every participant is shown that and may end "
+                + "them. Participants who were joined when somebody began to speak get a `Caption`, an event of "
+                + "`captions:{call}`, to which the server subscribes joined endpoints. The speech of users who "
+                + "do not allow it is not transcribed.",
             access: .endpoint, parameters: [parameter], body: .object([]),
             responses: [.ok(callResponse, "The call has captions.")],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .providerNotConfigured, .consentRequired],

@@ -17,8 +17,8 @@ package enum ContactOperations {
         Operation(
             name: "me.makeLink", method: .post, path: "/v1/me/link",
             summary:
-                "Make a link by which others find the user, whatever `reach` is. An earlier one stops working. The token "
-                + "cannot be read again.",
+                "Make a link by which others find the user, whatever `reach` is. An earlier link stops "
+                + "working. The token cannot be read again.",
             responses: [
                 .created(.object([.required("token", .text(), "For `GET /v1/links/{token}`: 43 characters.")]))
             ], feature: .always(.inviteLinks)
@@ -52,8 +52,8 @@ package enum ContactOperations {
         Operation(
             name: "links.get", method: .get, path: "/v1/links/{token}",
             summary:
-                "What a link is for: a contact link has the profile of its owner, one of a group its name and how many are "
-                + "in it.",
+                "Look at a link: a contact link has the profile of its owner, a link of a group has its name "
+                + "and its number of members.",
             parameters: [.path("token", .text(minimum: 1, maximum: 128), "The link's token.")],
             responses: [.ok(.named("Link"))], problems: [.notFound], limit: .searches,
             feature: .always(.inviteLinks)
@@ -72,7 +72,7 @@ package enum ContactOperations {
     private static func report(_ friends: FriendCommands) -> Operation {
         Operation(
             name: "reports.create", method: .post, path: "/v1/reports",
-            summary: "Report a user to the operator, who reads it. At most \(FriendRules.reportsPerDay) a day.",
+            summary: "Report a user to the operator, who reads the report. At most \(FriendRules.reportsPerDay) a day.",
             body: .object([
                 .required("clientID", .identifier, "A UUID; a request repeated with it is executed once."),
                 .required("user", .identifier),
@@ -80,8 +80,8 @@ package enum ContactOperations {
                 .optional("text", .text(maximum: FriendRules.reportCharacters)),
                 .optional(
                     "conversation", .identifier,
-                    "With `number`, of a message by the user that the reporter sees: the operator gets a copy, and of up to "
-                        + "\(ReportedMessage.maxCount - 1) that the user wrote before it."),
+                    "With `number`: a message by the user that the reporter sees. The operator gets a copy of "
+                        + "it, and of up to \(ReportedMessage.maxCount - 1) messages that the user wrote before it."),
                 .optional("number", .integer(1...Int64.max)),
             ]),
             responses: [
@@ -101,8 +101,8 @@ package enum ContactOperations {
             .object([
                 .required("kind", .text(), "`contact` or `group`. Clients ignore kinds they do not know."),
                 .optional("user", .named("User"), "The owner of a contact link."),
-                .optional("name", .text(), "Of the group, if it has one."),
-                .optional("members", .integer(), "How many are in the group."),
+                .optional("name", .text(), "The name of the group, if it has one."),
+                .optional("members", .integer(), "The number of members of the group."),
             ])
         ),
         (

@@ -20,16 +20,17 @@ package enum FriendOperations {
         Operation(
             name: "friends.request", method: .post, path: "/v1/friends",
             summary:
-                "Ask a user to become a friend. If they have asked too, you are friends at once. The request waits for 30 "
-                + "days; whether it was declined, or is withheld because of a block, cannot be seen.",
+                "Ask a user to become a friend. If they have asked too, you are friends at once. The request "
+                + "waits for 30 days; the user cannot see whether it was declined, or is withheld because of a "
+                + "block.",
             body: .object([
                 .required("clientID", .identifier, "A UUID; a request repeated with it is executed once."),
                 .required("user", .identifier),
                 .optional("note", .text(maximum: FriendRules.noteCharacters), "Shown to the user with the request."),
             ]),
             responses: [
-                .created(.named("FriendResult"), "The request was made, or accepted one of the user."),
-                .ok(.named("FriendResult"), "There was one before."),
+                .created(.named("FriendResult"), "The request was made, or it accepted a request of the other user."),
+                .ok(.named("FriendResult"), "There was already a request, or a friendship."),
             ],
             problems: [.notFound, .conflict, .clientIDReused], limit: .friendRequests, feature: .always(.friends)
         ) { request in
@@ -87,7 +88,7 @@ package enum FriendOperations {
         Operation(
             name: "friends.decline", method: .post, path: "/v1/friends/{user}/decline",
             summary:
-                "Decline a user's request, of which they are not notified. For 30 days, no other arrives from them.",
+                "Decline a user's request. They are not notified, and for 30 days no other request of theirs arrives.",
             parameters: [user], problems: [.notFound]
         ) { request in
             let outcome = try await friends.decline(request.identifier("user"), by: request.requirePrincipal())
@@ -114,10 +115,10 @@ package enum FriendOperations {
                 .required(
                     "state", .choice(["requested", "received", "friend"]),
                     "Whether the user's own request waits, the other has asked, or the two are friends."),
-                .optional("note", .text(), "Of a request."),
+                .optional("note", .text(), "The note of a request."),
                 .optional("createdAt", .time, "When the request was made."),
                 .optional("expiresAt", .time, "When the request ends by itself."),
-                .optional("since", .time, "Since when the two are friends."),
+                .optional("since", .time, "When the two became friends."),
             ])
         ),
         (

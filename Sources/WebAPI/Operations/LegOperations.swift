@@ -34,11 +34,13 @@ package enum LegOperations {
                     .object([
                         .required("answer", .named("SessionDescription")),
                         .required("epoch", .integer(), "The call's gatewayEpoch, for which the leg is valid."),
-                        .required("slots", .list(.named("Slot")), "What the gateway's sending sections show now."),
+                        .required(
+                            "slots", .list(.named("Slot")),
+                            "The tracks that the gateway's sending sections show now."),
                         .optional(
                             "rejected", .list(rejectedSection),
-                            "The sections that the answer rejects although the offer does not, if any: such a track is not "
-                                + "forwarded, and such a slot stays empty."),
+                            "The sections that the answer rejects although the offer does not, if there are "
+                                + "any. Their tracks are not forwarded, and their slots stay empty."),
                         .optional("positions", Schemas.positions),
                     ]),
                     "The endpoint's leg. Its mailbox reports later changes of the slots, and when a new offer is "

@@ -47,7 +47,7 @@ package enum ProfileOperations {
             },
             Operation(
                 name: "me.update", method: .patch, path: "/v1/me",
-                summary: "Change the user's profile and settings; omitted members stay unchanged.",
+                summary: "Change the user's profile and settings. Members that are absent stay unchanged.",
                 body: .object([
                     .optional("displayName", Schemas.displayName),
                     .optional("photoURL", .choice([""]), "Removes the photo; `PUT /v1/me/photo` sets one."),
@@ -131,8 +131,8 @@ package enum ProfileOperations {
             Operation(
                 name: "blocks.add", method: .put, path: "/v1/blocks/{user}",
                 summary:
-                    "Block a user: their calls, voice messages and requests do not arrive, and they are not notified. A friendship "
-                    + "ends.",
+                    "Block a user: their calls, voice messages and requests do not arrive, and they are not "
+                    + "notified. A friendship ends.",
                 parameters: [user],
                 problems: [.notFound]
             ) { request in

@@ -10,7 +10,7 @@ package enum PushOperations {
             "PushRegistration",
             .object([
                 .required("kind", kind), .required("device", .identifier), .required("createdAt", .time),
-                .required("updatedAt", .time, "When it was last renewed."),
+                .required("updatedAt", .time, "When the registration was last renewed."),
             ])
         )
     ]
@@ -26,10 +26,11 @@ package enum PushOperations {
             Operation(
                 name: "push.register", method: .put, path: "/v1/me/device/push",
                 summary:
-                    "Have this device told of messages and calls when it sleeps: the device of the session. A registration of "
-                    + "the same kind is replaced. It goes with the session, and when the service knows the device no more.",
+                    "Register the device of the session for pushes of messages and calls while it sleeps. A "
+                    + "registration of the same kind is replaced. It ends with the session, or when the push "
+                    + "service no longer knows the device.",
                 body: .object([
-                    .required("kind", kind, "Of those that `push` of GET /v1/server has."),
+                    .required("kind", kind, "One of those in `push` of `GET /v1/server`."),
                     .optional("endpoint", .text(maximum: 2_048), "Of a Web Push subscription: an https URL."),
                     .optional(
                         "keys",
@@ -39,16 +40,19 @@ package enum PushOperations {
                         ]), "Of a Web Push subscription."),
                     .optional(
                         "token", .text(maximum: PushAddress.maxTokenLength),
-                        "Of `fcm`: the registration token of the app, 8 to 4,096 characters of printable ASCII without spaces. Of "
-                            + "`apns` and `apnsVoIP`: the device token, 1 to 100 bytes in hexadecimal."),
+                        "Of `fcm`: the registration token of the app, 8 to 4,096 characters of printable ASCII "
+                            + "without spaces. Of `apns` and `apnsVoIP`: the device token, 1 to 100 bytes in "
+                            + "hexadecimal."),
                     .optional(
                         "environment", .choice(APNsAddress.Environment.allCases.map(\.rawValue)),
-                        "Of `apns` and `apnsVoIP`: the `aps-environment` of the app's build, development is sandbox. Default: production."
+                        "Of `apns` and `apnsVoIP`: the `aps-environment` of the app's build, development is "
+                            + "sandbox. Default: production."
                     ),
                     .optional(
                         "shared", .boolean,
-                        "Whether other accounts of the device may have the same subscription or token; both have to say so. Otherwise "
-                            + "it moves to the account that registered it last. Default: false."),
+                        "Whether other accounts of the device may have the same subscription or token; both "
+                            + "accounts must say so. Otherwise it moves to the account that registered it last. "
+                            + "Default: false."),
                     device,
                 ]),
                 responses: [.ok(.named("PushRegistration"))], problems: [.featureDisabled], permits: 10
@@ -58,9 +62,9 @@ package enum PushOperations {
             },
             Operation(
                 name: "push.unregister", method: .delete, path: "/v1/me/device/push",
-                summary: "Have this device told nothing more. It is no error if it was not registered.",
+                summary: "End the pushes to this device. It is no error if the device was not registered.",
                 parameters: [
-                    .query("kind", kind, isRequired: true, "Of the registration."),
+                    .query("kind", kind, isRequired: true, "The kind of the registration."),
                     .query("device", .identifier, "As in `push.register`."),
                 ]
             ) { request in
@@ -75,7 +79,7 @@ package enum PushOperations {
             },
             Operation(
                 name: "push.list", method: .get, path: "/v1/me/push",
-                summary: "The user's devices that are told when they sleep, the last renewed first; at most 64.",
+                summary: "The user's devices that get pushes while they sleep, the last renewed first; at most 64.",
                 responses: [.ok(.object([.required("registrations", .list(.named("PushRegistration")))]))]
             ) { request in
                 let found = try await pushes.registrations(of: request.requirePrincipal().user)

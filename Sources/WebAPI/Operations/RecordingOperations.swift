@@ -19,7 +19,7 @@ package enum RecordingOperations {
         Operation(
             name: "calls.record", method: .post, path: "/v1/calls/{call}/recording",
             summary:
-                "Record the audio of a call in gateway mode, which every participant is shown and may end.",
+                "Record the audio of a call in gateway mode. Every participant is shown that and may end it.",
             access: .endpoint, parameters: [callParameter], body: .object([]),
             responses: [.ok(callResponse, "The call is being recorded.")],
             problems: [.notFound, .callEnded, .conflict, .answeredElsewhere, .quotaExceeded, .unavailable],
@@ -56,8 +56,8 @@ package enum RecordingOperations {
         Operation(
             name: "calls.recordings", method: .get, path: "/v1/calls/{call}/recordings",
             summary:
-                "The recordings of a call during which the user was joined, ordered by start. A recording belongs as a "
-                + "whole to every user who was joined at any time during it.",
+                "The recordings of a call during which the user was joined, ordered by start. Every user who "
+                + "was joined at any time during a recording gets the whole recording.",
             parameters: [callParameter],
             responses: [.ok(.named("RecordingList"))], problems: [.notFound]
         ) { request in

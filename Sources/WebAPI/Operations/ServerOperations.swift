@@ -54,7 +54,9 @@ package enum ServerOperations {
             "Engine",
             .object([
                 .required("name", .text()),
-                .required("hosted", .boolean, "Whether what it is given leaves what the operator runs."),
+                .required(
+                    "hosted", .boolean,
+                    "Whether the texts or sounds that it gets leave the machines of the operator."),
             ])
         )
     ]
@@ -112,17 +114,21 @@ package enum ServerOperations {
                                 "transcribes", .boolean,
                                 "Whether voice messages are transcribed, and recordings on request."),
                             .required(
-                                "translates", .boolean, "Whether anything here translates messages."),
+                                "translates", .boolean, "Whether the server translates messages."),
                             .required(
                                 "translators", .list(.named("Engine")),
-                                "What translates, in the order in which it is asked; empty if nothing does."),
-                            .optional("transcriber", .named("Engine"), "What transcribes; absent without one."),
+                                "The services that translate, in the order in which they are asked; empty if "
+                                    + "there are none."),
+                            .optional(
+                                "transcriber", .named("Engine"),
+                                "The service that transcribes; absent if there is none."),
                             .optional(
                                 "embedder", .named("Engine"),
-                                "What compares the meanings of texts; absent without one."),
+                                "The engine that compares the meanings of texts; absent if there is none."),
                             .optional(
                                 "languageModel", .named("Engine"),
-                                "What rewrites drafts and explains more than lexicons do; absent without one."),
+                                "The model that rewrites drafts and explains more than lexicons do; absent if "
+                                    + "there is none."),
                             .required(
                                 "suggestsReplies", .boolean,
                                 "Whether replies are suggested: by the language model, or by templates."),
@@ -134,8 +140,8 @@ package enum ServerOperations {
                                 .object([
                                     .required(
                                         "keepDays", .integer(),
-                                        "Days after which messages are erased; 0: they are kept for ever. A group's "
-                                            + "settings may say fewer.")
+                                        "The number of days after which messages are erased; 0: they are kept "
+                                            + "for ever. The settings of a group may have fewer days.")
                                 ])),
                             .required(
                                 "push",
@@ -146,18 +152,18 @@ package enum ServerOperations {
                                             .required(
                                                 "publicKey", .text(),
                                                 "The `applicationServerKey` of subscriptions (RFC 8292), in base64url.")
-                                        ]), "Absent if browsers are not told by pushes."),
+                                        ]), "Absent if browsers do not get pushes."),
                                     .optional(
                                         "fcm", .boolean,
-                                        "Whether apps on Android are told, by Firebase Cloud Messaging. Absent: no."),
+                                        "Whether apps on Android get pushes, by Firebase Cloud Messaging. Absent: no."),
                                     .optional(
                                         "apns", .boolean,
-                                        "Whether apps on iOS are told, by `apns` and `apnsVoIP`. Absent: no."),
-                                ]), "What tells devices that sleep: see `push.register`."),
+                                        "Whether apps on iOS get pushes, by `apns` and `apnsVoIP`. Absent: no."),
+                                ]), "The ways to push to devices that sleep: see `push.register`."),
                             .required(
                                 "features",
                                 .object(Feature.allCases.map { .required($0.rawValue, .boolean, $0.meaning) }),
-                                "What the operator may disable. A feature that is absent is enabled."),
+                                "The features that the operator may disable. A feature that is absent is enabled."),
                         ]))
                 ]
             ) { _ in try .json(about()) },

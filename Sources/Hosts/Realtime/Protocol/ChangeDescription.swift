@@ -24,7 +24,8 @@ extension UserChangeType {
         case .block: "The user has blocked or unblocked somebody."
         case .friend: "A friend, or a request that was received or sent, is new or has changed."
         case .friendRemoved:
-            "A friendship or a request is over: it was ended, cancelled or declined, has expired, or went with a block."
+            "A friendship or a request is over: it was ended, cancelled or declined, has expired, or was ended "
+                + "by a block."
         case .signIn: "The user has signed in on a device."
         case .signOut: "A sign-in has ended."
         case .recordingTranscribed: "The state of a recording's transcript has changed."
@@ -82,8 +83,8 @@ extension SignalChangeType {
         case .offer: "The offer of another endpoint, with the generation that it begins."
         case .answer: "The answer to this endpoint's offer of that generation."
         case .candidates: "Candidates of another endpoint, for the offer of that generation."
-        case .slots: "What the slots of the endpoint's leg show, always as a whole."
-        case .renegotiate: "Somebody cannot decode what the endpoint sends: make a new offer for its leg."
+        case .slots: "The tracks that the slots of the endpoint's leg show; always all slots."
+        case .renegotiate: "Another participant cannot decode what the endpoint sends: make a new offer for its leg."
         case .legEnded: "The endpoint's leg has failed: make a new one."
         }
     }

@@ -52,7 +52,7 @@ extension ClientFrameKind {
             [
                 Self.id,
                 .required("request", .text(maxBytes: ClientFrame.maxNameLength), "The request's name."),
-                .optional("params", .object([]), "What REST has in path, query and body."),
+                .optional("params", .object([]), "The parameters that REST has in path, query and body."),
             ]
         case .token: [Self.id, .required("token", .text(maxBytes: ClientFrame.maxTokenLength))]
         case .heartbeat: [.required("heartbeat", .empty)]

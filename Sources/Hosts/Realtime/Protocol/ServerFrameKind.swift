@@ -15,15 +15,16 @@ package enum ServerFrameKind: String, Hashable, Sendable, CaseIterable {
     package var summary: String {
         switch self {
         case .changes:
-            "Changes of a log, in order: `seq` grows by one from change to change. A change may come again; one that "
-                + "does not follow the last means that the client listens again from its position."
+            "Changes of a log, in order: `seq` grows by one from change to change. A change may come again. If "
+                + "a change does not follow the last one, the client must listen again from its position."
         case .rows:
-            "The latest of each row of keyed state that has changed after the sequence `after` up to `upTo`. Of two copies of a "
-                + "row the one with the higher version is newer, whichever came first. If `after` is not beyond the client's "
-                + "position, `upTo` is its next one; otherwise it listens again from its position."
-        case .snapshot: "The whole state of a stream, which replaces what the client has of it."
+            "The latest of each row of keyed state that has changed after the sequence `after` up to `upTo`. "
+                + "Of two copies of a row the one with the higher version is newer, whichever came first. If `after` "
+                + "is not beyond the client's position, `upTo` is its next one; otherwise it listens again from its "
+                + "position."
+        case .snapshot: "The whole state of a stream, which replaces the client's copy."
         case .reset:
-            "What the client has of a stream is no longer valid. Unless the reason is `access`, a snapshot follows."
+            "The client's copy of a stream is no longer valid. Unless the reason is `access`, a snapshot follows."
         case .event: "An event of a stream without a log. Events are not repeated after a reconnection."
         case .result:
             "The result of a frame. It follows the changes that a request has caused in the streams of the session."

@@ -12,7 +12,7 @@ extension ResetReason {
     /// What a client does.
     package var action: String {
         switch self {
-        case .gap, .epoch: "Replace what is known of the stream with the snapshot that follows."
+        case .gap, .epoch: "Replace the client's copy of the stream with the snapshot that follows."
         case .access: "Forget the stream: neither a snapshot nor changes follow."
         }
     }
@@ -26,7 +26,7 @@ extension Bye {
         case .helloTimeout: "The hello did not come in time."
         case .replaced: "The endpoint has opened another session."
         case .revoked: "The sign-in has ended, or the account was disabled or deleted."
-        case .slow: "The client did not read what the server sent."
+        case .slow: "The client did not read the frames that the server sent."
         case .idle: "Nothing came from the client for too long, not even a heartbeat."
         case .protocolError: "Too many frames were invalid."
         case .rateLimited: "Too many frames within a second, or too many sessions of the user or the address."
