@@ -43,7 +43,7 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
     func memberCount(of conversation: ConversationID) throws -> Int
     /// The member who owns a group next: see `successor`.
     func nextOwner(of conversation: ConversationID) throws -> Member?
-    /// Those of all states who have changed after the sequence, in the order of their changes.
+    /// Members of all states that have changed after the sequence, in the order of their changes.
     func members(of conversation: ConversationID, changedAfter sequence: Int64, limit: Int) throws -> [Member]
     /// Inserts or replaces.
     func save(_ member: Member, of conversation: ConversationID) throws

@@ -1,6 +1,6 @@
 package import Model
 
-/// A call, as the message that follows it tells those who may see the message.
+/// A call, as its message shows it to users who may see the message.
 package struct CallRecord: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case ringing
@@ -56,13 +56,13 @@ package struct CallRecord: Hashable, Sendable {
         self.participants = participants
     }
 
-    /// Seconds from the answer to the end; nil of a call that nobody answered, or that goes on.
+    /// Seconds from the answer to the end; nil if nobody answered, or if the call goes on.
     package var duration: Int64? {
         guard let answeredAt, let endedAt else { return nil }
         return max(0, endedAt.milliseconds(since: answeredAt)) / 1000
     }
 
-    /// What somebody sees of it who left the conversation before its last change: that it was.
+    /// What users see who left the conversation before its last change: only that there was a call.
     var asItBegan: CallRecord { CallRecord(id: id, kind: kind, state: .ended, startedAt: startedAt) }
 }
 
@@ -72,7 +72,7 @@ package struct LiveCall: Hashable, Sendable {
     /// `audio` or `video`.
     package let kind: String
     package let startedAt: Timestamp
-    /// The message that follows it, which who came later does not see.
+    /// The message of the call. Members who joined later do not see it.
     package let number: Int64
     /// The caller, if the other one of two people has blocked them: for them alone it is on.
     package let onlyFor: UserID?
@@ -95,7 +95,7 @@ package struct FollowedCall: Hashable, Sendable {
     package let caller: UserID
     /// Those who take part now.
     package let joined: [UserID]
-    /// Those whom it rang, and who did not answer.
+    /// The users whom it rang and who did not answer.
     package let missed: Set<UserID>
 
     package init(record: CallRecord, caller: UserID, joined: [UserID], missed: Set<UserID>) {
@@ -108,6 +108,6 @@ package struct FollowedCall: Hashable, Sendable {
 
 /// The storage of calls that somebody missed.
 package protocol MissedCallStore {
-    /// Replaces those who missed the call of a message: it counts as unread for them.
+    /// Replaces the users who missed the call of a message; it counts as unread for them.
     func setMissed(by users: Set<UserID>, _ number: Int64, in conversation: ConversationID) throws
 }

@@ -1,6 +1,6 @@
 package import Model
 
-/// How somebody stands to the calls of a conversation.
+/// What a user may do with the calls of a conversation.
 package enum CallStanding: Hashable, Sendable {
     /// Neither sees nor joins them.
     case outside
@@ -10,7 +10,7 @@ package enum CallStanding: Hashable, Sendable {
 
 // Calls in conversations.
 extension ConversationCommands {
-    /// Whom a call in the conversation rings: the other one, or the members of a group.
+    /// The users whom a call in the conversation rings: the other person, or the members of a group.
     ///
     /// - Parameter limit: members of a group; in a larger one a call rings nobody.
     package func callees(
@@ -35,8 +35,8 @@ extension ConversationCommands {
         return (.direct, [other])
     }
 
-    /// The conversation to which a call between two belongs that names none: the one that exists, or a new one. Nil if there
-    /// can be none, since one of them is disabled or has too many.
+    /// The conversation of a call between two people that names none: the existing one, or a new one. Nil if there can
+    /// be none, since one of them is disabled or has too many conversations.
     package func conversationOfCall(
         from caller: UserID, to callee: UserID, id: ConversationID, in store: some MessagingStore
     ) throws -> ConversationID? {
@@ -47,8 +47,9 @@ extension ConversationCommands {
         return try createDirect(with: callee, id: id, by: caller, in: store).found.conversation.id
     }
 
-    /// Whether calls of the caller that name the user do not reach them, and nobody is told so: of one who is no friend,
-    /// where the user refuses what such people write, or has declined it. While a request waits they do.
+    /// Whether calls of the caller that name the user silently do not reach them: if the caller is not a friend and the
+    /// user refuses messages of such people, or has declined the caller's request. While a request waits, calls do
+    /// reach them.
     package func refusesCalls(
         of caller: UserID, _ user: UserID, in store: some MessagingStore
     ) throws -> Bool {
@@ -117,7 +118,7 @@ extension ConversationCommands {
         let live = LiveCall(
             id: call.record.id, kind: call.record.kind, startedAt: call.record.startedAt, number: message.number,
             onlyFor: message.isWithheld ? message.author : nil)
-        // Who has blocked the caller may call meanwhile.
+        // A user who has blocked the caller may call meanwhile.
         let isBehind = live.onlyFor != nil && conversation.liveCall.map { $0.onlyFor == nil } ?? false
         if isLive, !isBehind, conversation.liveCall?.id != live.id {
             let wasSeen = conversation.liveCall.map { $0.onlyFor == nil } ?? false
@@ -153,7 +154,7 @@ extension ConversationCommands {
             by: message.isWithheld ? [] : call.missed, message.number, in: message.conversation)
     }
 
-    /// Who calls, or answers, accepts the request of a direct conversation by it.
+    /// A user who calls or answers accepts the request of a direct conversation by that.
     private func admit(
         joined users: [UserID], to conversation: inout Conversation, in store: some MessagingStore
     ) throws {

@@ -1,10 +1,10 @@
 package import Model
 
-/// What is written in together: by two people, by a group, or by one for oneself.
+/// A conversation of two people or of a group, or the notes of one user.
 ///
-/// It counts its messages densely from 1, which is the order that every reader sees; and it counts its changes: `sequence`
-/// rises with each, and what changed takes it over as `version`. So whoever holds two copies keeps the one with the higher
-/// version, whichever came first.
+/// It counts its messages densely from 1, which is the order that every reader sees; and it counts its changes:
+/// `sequence` rises with each, and becomes the `version` of what has changed. So a client with two copies keeps the one
+/// with the higher version, whichever came first.
 package struct Conversation: Hashable, Sendable {
     package let id: ConversationID
     package let kind: ConversationKind
@@ -15,7 +15,7 @@ package struct Conversation: Hashable, Sendable {
     /// When the last message was sent, which no later one is before.
     package var lastSentAt: Timestamp
     package var sequence: Int64
-    /// Those who are in it, without the invited.
+    /// The members, without invited users.
     package var memberCount: Int
     package var settings: ConversationSettings
     /// Seconds after which a message that is sent now disappears; nil if they stay.
@@ -26,13 +26,14 @@ package struct Conversation: Hashable, Sendable {
     package var pins: [PinnedMessage] = []
     /// The call that is on.
     package var liveCall: LiveCall?
-    /// When the last member left a group. Only a server key adds somebody then; what was written is erased some days later.
+    /// When the last member left a group. After that, only a server key can add somebody. The messages are erased some
+    /// days later.
     package var endedAt: Timestamp?
-    /// The sequence of the last change of what is above, but for `lastNumber`, `lastSentAt` and `sequence`.
+    /// The sequence of the last change of the properties above, except `lastNumber`, `lastSentAt` and `sequence`.
     package var version: Int64
     /// The last changes that one of two people sees alone, since the other has blocked them.
     package var withheldVersions: [WithheldVersion] = []
-    /// Where the last message is one that one of two people sees alone; nil where all see it.
+    /// The end of the conversation, if only one of two people sees the last message; nil if both see it.
     package var withheldEnd: WithheldEnd?
 
     package init(
@@ -60,7 +61,7 @@ package struct Conversation: Hashable, Sendable {
 
     /// Counts a change of the document.
     ///
-    /// - Parameter user: who alone sees it; nil for all.
+    /// - Parameter user: the only user who sees it; nil if all do.
     mutating func changeDocument(for user: UserID?) {
         let sequence = change()
         guard let user else { return version = sequence }
@@ -107,8 +108,8 @@ package struct LastMessage: Hashable, Sendable, Codable {
     package let sentAt: Timestamp
 }
 
-/// The end of a conversation of two people of whom one has blocked the other, or each the other: what is written then is
-/// seen by its author alone, and moves what is last for nobody else.
+/// The end of a conversation of two people, if at least one has blocked the other. Only its author sees a message that
+/// is written then, and it becomes the last message for its author alone.
 package struct WithheldEnd: Hashable, Sendable, Codable {
     /// What a person has written since the last message that both see.
     struct Own: Hashable, Sendable, Codable {
@@ -126,7 +127,8 @@ extension Conversation {
     package var hasEnded: Bool { endedAt != nil }
 }
 
-/// Somebody in a conversation, as all of its members see it. Who left stays, so that lists that were held are corrected.
+/// A member of a conversation, as all of its members see them. Users who left stay in it, so that clients can correct
+/// the lists that they hold.
 package struct Member: Hashable, Sendable {
     package let user: UserID
     package var role: MemberRole
@@ -136,13 +138,13 @@ package struct Member: Hashable, Sendable {
     package var version: Int64
     /// The conversation when the member left, as which they have it from then on.
     package var conversationAtLeaving: Conversation?
-    /// Who invited, while the state is `invited`.
+    /// The user who invited them, while the state is `invited`.
     package var invitedBy: UserID?
-    /// The conversation's sequence when somebody removed them, or kept them out who had left before: links that were made
-    /// until then do not lead back.
+    /// The conversation's sequence when somebody removed them, or kept them out after they had left. Links that were
+    /// made before do not let them return.
     package var removedAt: Int64?
-    /// Has left or declined, and was invited again too soon, or has blocked who invited: others see an invitation, of which
-    /// this person is not told.
+    /// The user left or declined and was invited again too soon, or has blocked the user who invited them. Others see
+    /// an invitation; this user is not told of it.
     package var isInvitationSilent = false
     /// What the member has, where others see an invitation that is silent.
     package var partAtLeaving: OwnMembership?
@@ -172,10 +174,10 @@ package struct OwnMembership: Hashable, Sendable {
 }
 
 extension Member {
-    /// As the user has it, who is not told of a silent invitation.
+    /// The state as this user sees it, who is not told of a silent invitation.
     package var own: OwnMembership { partAtLeaving ?? OwnMembership(joinedAt: joinedAt, version: version) }
 
-    /// As others see them. Whether somebody has declined a request to write, or does not get an invitation, cannot be told
+    /// The state as others see it. They cannot tell whether a request was declined, or an invitation does not arrive,
     /// from one that waits.
     package func shown(in kind: ConversationKind) -> Member {
         guard state == .left, kind == .direct || isInvitationSilent else { return self }

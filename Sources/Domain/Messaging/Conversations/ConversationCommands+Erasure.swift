@@ -2,8 +2,8 @@ package import Model
 
 // What becomes of a deleted user's conversations, in parts that may be repeated.
 extension ConversationCommands {
-    /// What one transaction may cost that erases messages: some milliseconds of the writer's time. A message with many former
-    /// texts or reactions is a part of its own.
+    /// The limit for one transaction that erases messages: some milliseconds of the writer's time. A message with many
+    /// former texts or reactions is a part of its own.
     static let maxErasureCost = 1_000
 
     /// Deletes what the user has written for all. Messages keep their numbers; conversations of two people stay.
@@ -27,7 +27,7 @@ extension ConversationCommands {
         return last
     }
 
-    /// Has the user leave all groups, and shows those with whom the user was alone who it is now.
+    /// Makes the user leave all groups, and shows the user's new profile in direct conversations.
     ///
     /// - Parameter id: of the last conversation that was left before; nil at the start.
     /// - Returns: the last one of this part; nil if there are no more.

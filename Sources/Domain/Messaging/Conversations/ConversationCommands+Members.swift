@@ -2,7 +2,8 @@ package import Model
 
 // Members.
 extension ConversationCommands {
-    /// Adds people to a group: friends at once, others as invited. Who is in it already, or invited, stays as they are.
+    /// Adds people to a group: friends at once, others as invited. For users who are members already, or invited,
+    /// nothing changes.
     package func add(
         _ users: [UserID], to id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws -> MemberConversation {
@@ -42,7 +43,7 @@ extension ConversationCommands {
             return try leave(id, by: user, in: store)
         }
         try noteDecline(of: found.member, in: found.conversation, store)
-        // Nobody is told: nothing that others see changes.
+        // Nobody is told, since others see no change.
         var member = found.member
         (member.state, member.invitedBy) = (.left, nil)
         try store.save(member, of: id)
@@ -60,7 +61,7 @@ extension ConversationCommands {
         try remove(found.member, from: found.conversation, noting: Notice(.left), by: user, in: store)
     }
 
-    /// Removes somebody from a group, or keeps out who has left it. Removing twice changes nothing.
+    /// Removes somebody from a group, or keeps out a user who has left it. Removing twice changes nothing.
     package func remove(
         _ other: UserID, from id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws {
@@ -70,7 +71,8 @@ extension ConversationCommands {
         try keepOut(member, of: found.conversation, noting: Notice(.removed, users: [other]), by: user, in: store)
     }
 
-    /// Links that were made until now do not lead the member back. Of who has left nothing else changes, and nobody is told.
+    /// Links that were made until now do not let the member return. For a user who has left already, nothing else
+    /// changes, and nobody is told.
     func keepOut(
         _ member: Member, of conversation: Conversation, noting notice: Notice, by author: UserID,
         in store: some MessagingStore
@@ -114,7 +116,7 @@ extension ConversationCommands {
         return member
     }
 
-    /// Makes another member the owner; who was stays an administrator.
+    /// Makes another member the owner. The former owner becomes an administrator.
     package func handOver(
         _ id: ConversationID, to other: UserID, by user: UserID, in store: some MessagingStore
     ) throws -> MemberConversation {
@@ -138,7 +140,7 @@ extension ConversationCommands {
         return found
     }
 
-    /// Members of all states in the order of their ids, after `cursor`. The invited and former see nobody.
+    /// Members of all states in the order of their ids, after `cursor`. Invited and former members see nobody.
     package func members(
         of id: ConversationID, after cursor: UserID?, limit: Int, by user: UserID, in store: some MessagingStore
     ) throws -> (members: [Member], next: UserID?) {
@@ -170,12 +172,13 @@ extension ConversationCommands {
         }
         var seen: Set<UserID> = [user]
         let others = users.filter { seen.insert($0).inserted }
-        // Who has blocked the user is told from nobody else: they are invited like any stranger, and do not learn of it.
+        // A user who has blocked this user is invited like any other user who is not a friend, but the invitation does
+        // not arrive. So nobody can detect the block.
         for other in others where try !store.isActive(other) { throw Problem.notFound("user", field: "members") }
         return others
     }
 
-    /// - Returns: those who are in it now. The others are invited.
+    /// - Returns: the users who are members now. The others are invited.
     @discardableResult
     func add(
         _ others: [UserID], to conversation: inout Conversation, by user: UserID, in store: some MessagingStore
@@ -212,8 +215,8 @@ extension ConversationCommands {
         try note(notice, by: user, in: &conversation, store: store)
     }
 
-    /// Who has declined to be written to has changed their mind, or the two are friends now, or somebody joins a group by a link
-    /// or a server key.
+    /// The user accepts a request that they had declined, or the two have become friends, or a user joins a group by a
+    /// link or a server key.
     func admit(
         _ user: UserID, as role: MemberRole = .member, to conversation: inout Conversation,
         in store: some MessagingStore
@@ -239,7 +242,7 @@ extension ConversationCommands {
         try store.save(member, of: conversation.id)
     }
 
-    /// The user is in the conversation from now on, or invited. In a direct conversation the invited see what is written.
+    /// The user is a member from now on, or invited. Invited users see the messages of a direct conversation.
     private func enter(
         _ user: UserID, _ role: MemberRole, _ state: MemberState, _ conversation: Conversation,
         invitedBy inviter: UserID? = nil, in store: some MessagingStore
@@ -251,7 +254,7 @@ extension ConversationCommands {
         var spans = try store.spans(of: user, in: conversation.id)
         spans.join(after: conversation.lastNumber)
         try store.save(spans, of: user, in: conversation.id)
-        // Who began to listen while they were gone has not got their marks.
+        // Users who began to listen while the member was gone do not have the member's marks.
         if var marks = try store.marks(of: user, in: conversation.id) {
             marks.counter = try store.nextCounter()
             try store.save(marks, in: conversation.id)
@@ -278,7 +281,7 @@ extension ConversationCommands {
         try dropOldestInvitations(of: user, in: store)
     }
 
-    /// Whom many invite keeps the newest invitations. Others see no difference, as if the user had not answered.
+    /// A user with many invitations keeps the newest ones. For others it looks as if the user had not answered.
     func dropOldestInvitations(of user: UserID, in store: some MessagingStore) throws {
         for id in try store.invitations(of: user, beyond: limits.invitations) {
             guard let conversation = try store.conversation(id), var member = try store.member(user, of: id),
@@ -291,7 +294,7 @@ extension ConversationCommands {
         }
     }
 
-    /// - Parameter notice: what those who stay are told, as done by `author`; nil for nothing.
+    /// - Parameter notice: the notice for the members who stay, with `author` as its author; nil for none.
     func remove(
         _ member: Member, from conversation: Conversation, noting notice: Notice? = nil, by author: UserID? = nil,
         in store: some MessagingStore
@@ -323,7 +326,7 @@ extension ConversationCommands {
                 try note(Notice(.owner, users: [next.user]), by: author, in: &conversation, store: store)
             }
         }
-        // What was written is erased later, in parts: see `eraseOldMessages`.
+        // The messages are erased later, in parts: see `eraseOldMessages`.
         if wasMember, conversation.memberCount <= 0, try store.nextOwner(of: conversation.id) == nil {
             conversation.endedAt = store.now
         }

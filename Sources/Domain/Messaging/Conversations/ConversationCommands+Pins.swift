@@ -15,7 +15,7 @@ extension ConversationCommands {
         guard seen.count < limits.pins else {
             throw Problem(.conflict, "\(limits.pins) messages are pinned, the most there may be: unpin one first.")
         }
-        // Also one that the user alone sees.
+        // Also a pin that only the user sees.
         let isWithheld = try message.isWithheld || isWithheld(from: user, found.conversation, in: store)
         found.conversation.pins.insert(PinnedMessage(number, onlyFor: isWithheld ? user : nil), at: 0)
         found.conversation.changeDocument(for: isWithheld ? user : nil)

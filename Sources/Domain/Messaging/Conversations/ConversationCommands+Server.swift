@@ -1,8 +1,8 @@
 package import Model
 
-// What an app's own back end does, with a server key: it is no member, and nobody invites or blocks it.
+// What an app's own back end can do with a server key. It is not a member, and nobody invites or blocks it.
 extension ConversationCommands {
-    /// A new group of these users, who are in it at once. The first is its owner.
+    /// A new group of these users, who are members at once. The first is its owner.
     package func createServerGroup(
         name: String?, members: [UserID], id: ConversationID, disappearAfter: Int64? = nil,
         in store: some MessagingStore
@@ -40,8 +40,8 @@ extension ConversationCommands {
         return (known, false)
     }
 
-    /// Adds users to a group, who are in it at once. Who is in it already stays as they are. The first in a group that
-    /// everybody has left is its owner.
+    /// Adds users to a group, who are members at once. For users who are members already, nothing changes. If everybody
+    /// has left the group, the first one becomes its owner.
     package func addByServer(
         _ users: [UserID], to id: ConversationID, in store: some MessagingStore
     ) throws -> Conversation {
@@ -103,7 +103,7 @@ extension ConversationCommands {
         let conversation = try serverConversation(id, in: store)
         var spans = MembershipSpans()
         spans.join(after: 0)
-        // As somebody would see it who has been in it from the beginning.
+        // As a member would see it who joined at the beginning.
         let reader = UserID.make(at: store.now)
         let found = MemberConversation(
             conversation: conversation,

@@ -1,8 +1,8 @@
 package import Model
 
-// Who is writing: nothing of it is stored.
+// Who is writing. This is not stored.
 extension ConversationCommands {
-    /// Whether the user may hear who is writing. Who has not accepted a request hears nothing.
+    /// Whether the user may learn who is writing. A user who has not accepted a request may not.
     package func checkTyping(in id: ConversationID, by user: UserID, store: some MessagingStore) throws {
         let found = try get(id, by: user, for: .listen, in: store)
         guard found.member.state == .member else {

@@ -8,8 +8,8 @@ package struct MemberConversation: Hashable, Sendable {
     /// The numbers of pinned messages that the member sees, the newest pin first.
     package var pins: [Int64] = []
 
-    /// As the member reads messages. Somebody who is invited to a group reads it as it was when they left it, and has nothing to
-    /// read if they were never in it.
+    /// How the member reads messages. A user who is invited to a group reads it as it was when they left it. If they
+    /// were never a member, there is nothing to read.
     var asRead: MemberConversation {
         guard member.state == .invited, conversation.kind == .group else { return self }
         var read = self
@@ -34,7 +34,7 @@ package struct ConversationCommands: Sendable {
     /// Makes the client id of a notice by its number.
     let noticeID: @Sendable (ConversationID, Int64, Timestamp) -> ClientID
 
-    /// - Parameter noticeID: nobody who writes in the conversation may guess it.
+    /// - Parameter noticeID: users who write in the conversation must not be able to guess it.
     package init(
         limits: ConversationLimits = ConversationLimits(), analyzer: TextAnalyzer = TextAnalyzer(),
         intelligence: IntelligenceRules = IntelligenceRules(),
@@ -46,7 +46,7 @@ package struct ConversationCommands: Sendable {
         self.noticeID = noticeID
     }
 
-    /// The conversation, for somebody who is or was in it. For all others it does not exist.
+    /// The conversation, for a user who is or was a member. For all others it does not exist.
     package func get(
         _ id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws -> MemberConversation { try get(id, by: user, for: .read, in: store) }
@@ -57,21 +57,21 @@ package struct ConversationCommands: Sendable {
         guard var conversation = try store.conversation(id), var member = try store.member(user, of: id) else {
             throw Problem.notFound("conversation", field: "conversation")
         }
-        // There is nobody left to whom they were invited.
+        // Nobody is left in the group to which they were invited.
         if conversation.hasEnded, member.state == .invited { (member.state, member.invitedBy) = (.left, nil) }
-        // Nothing is written by who left: what they have is what was.
+        // A user who left writes nothing: they have only what was there before.
         if member.state == .left, let former = member.conversationAtLeaving { conversation = former }
         let access = ConversationAccess(
             kind: conversation.kind, settings: conversation.settings, state: member.state, role: member.role,
             spans: try store.spans(of: user, in: id))
         try access.check(action)
         var found = MemberConversation(conversation: conversation, member: member, access: access)
-        // Who is invited is not told what is pinned by now.
+        // An invited user is not told which messages are pinned.
         if access.isSeenByNumber { found.pins = try pins(of: found, in: store) }
         return found
     }
 
-    /// The two are friends now: who was asked whether the other may write to them has accepted.
+    /// The two users are friends now: the one who had received a request has accepted it by that.
     package func acceptRequest(
         between one: UserID, and other: UserID, in store: some MessagingStore
     ) throws {
@@ -81,7 +81,7 @@ package struct ConversationCommands: Sendable {
         }
     }
 
-    /// The conversation of two people: the one that exists, or a new one. To somebody who is no friend it is a request.
+    /// The conversation of two people: the existing one, or a new one. If they are not friends, it is a request.
     package func createDirect(
         with other: UserID, id: ConversationID, disappearAfter: Int64? = nil, by user: UserID,
         in store: some MessagingStore
@@ -101,8 +101,8 @@ package struct ConversationCommands: Sendable {
         try checkActive(user, in: store)
         guard try store.isActive(other) else { throw Problem.notFound("user", field: "members") }
         try checkCount(of: user, in: store)
-        // What is invited here sees the messages, but is told nothing until it accepts. It looks the same to the one who
-        // asks whether the other has blocked them.
+        // The invited user sees the messages, but is not notified until they accept. For the user who asks, it looks
+        // the same if the other has blocked them.
         let policy = try store.areFriends(user, other) ? .accept : store.messageRequests(of: other)
         var conversation = Conversation(
             id: id, kind: .direct, createdAt: store.now, memberCount: policy == .accept ? 2 : 1)

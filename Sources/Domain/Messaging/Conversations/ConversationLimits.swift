@@ -20,11 +20,11 @@ package struct ConversationLimits: Hashable, Sendable {
     /// Messages of a snapshot, and their bytes.
     package var window = 50
     package var windowBytes = 256 << 10
-    /// Changed rows that are sent to who resumes; if there are more, a snapshot is.
+    /// Changed rows that are sent to a client that resumes; if there are more, it gets a snapshot.
     package var changes = 1000
     /// Different emoji among the reactions to a message, as in Discord; each has a part in every copy of the message.
     package var reactionKinds = 20
-    /// Of them from one user: about half, as in Slack (23 of 50), so that nobody takes all alone.
+    /// How many of them may come from one user: about half, as in Slack (23 of 50), so that one user cannot take all.
     package var reactionsOfUser = 10
     /// Reactions to a message, which are removed with it.
     package var reactions = 10_000
@@ -39,7 +39,7 @@ package struct ConversationLimits: Hashable, Sendable {
     package var receiptSeconds: Int64 = 90 * 86_400
     /// The newest messages that a user has hidden, which a listener is not sent when they change.
     package var hidden = 1_000
-    /// Users whom a message mentions, as in Discord; more are shown as mentioned and not told.
+    /// Users whom a message mentions, as in Discord; further ones are shown as mentioned, but not notified.
     package var mentions = 100
     /// Messages of one author that wait in a conversation to be sent, as in Telegram, and in all.
     package var scheduled = 100
@@ -47,8 +47,8 @@ package struct ConversationLimits: Hashable, Sendable {
     /// Unread messages of a conversation are counted so far.
     package var unread = 999
 
-    /// Notices of a conversation, and of one author in it, within `noticeSeconds` and the newest `noticeWindow` messages: what
-    /// happens beyond them is not told by a message.
+    /// Notices of a conversation, and of one author in it, within `noticeSeconds` and the newest `noticeWindow`
+    /// messages: further changes get no notice.
     package var notices = 60
     package var noticesOfMember = 20
     package var noticeSeconds: Int64 = 60

@@ -3,7 +3,8 @@ package import Model
 /// A message that is pinned for everybody.
 package struct PinnedMessage: Hashable, Sendable, Codable {
     package let number: Int64
-    /// Who pinned it while being blocked by the other of the two, and sees it alone, for ever; nil if all see it.
+    /// The user who pinned it while they were blocked by the other person: only this user sees the pin, for ever. Nil
+    /// if all see it.
     package var onlyFor: UserID?
 
     package init(_ number: Int64, onlyFor user: UserID? = nil) {
@@ -15,7 +16,8 @@ package struct PinnedMessage: Hashable, Sendable, Codable {
 }
 
 extension Conversation {
-    /// - Parameter user: who unpins it, and does not know what is pinned for others alone; nil for all pins of it.
+    /// - Parameter user: the user who unpins it, who does not see pins that are visible to others alone; nil for all
+    ///   pins of the message.
     /// - Returns: whether it was pinned.
     mutating func unpin(_ number: Int64, by user: UserID? = nil) -> Bool {
         let count = pins.count

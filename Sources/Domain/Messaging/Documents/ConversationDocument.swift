@@ -2,7 +2,8 @@ import Languages
 package import Model
 
 extension MemberConversation {
-    /// Writes the conversation's document as this member sees it. Who is invited to a group does not see what happens in it.
+    /// Writes the conversation's document as this member sees it. A user who is invited to a group does not see what
+    /// happens in it.
     package func write(to writer: inout JSONWriter) {
         conversation.write(
             to: &writer, for: member.user, pins: pins, disappearAfter: conversation.disappearAfter(for: member.user),

@@ -2,7 +2,7 @@ import Languages
 package import Model
 
 extension SeenMessage {
-    /// Writes the document that those see who may see the message. It says nothing of whether it is withheld.
+    /// Writes the document for users who may see the message. It does not tell whether the message is withheld.
     ///
     /// A message is named by its conversation and number.
     ///

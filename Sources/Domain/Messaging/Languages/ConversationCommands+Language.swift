@@ -24,7 +24,7 @@ extension ConversationCommands {
         let language = MessageLanguage(code: code, confidence: .high)
         if message.language == language { return try found.seen(message, by: user, in: store) }
         message.language = language
-        // Who does not see the text sees the language of the one before it.
+        // Users who do not see the text see the language of the text before it.
         message.change(to: found.conversation.change(), isWithheld: message.isTextWithheld)
         try store.update(message)
         try store.update(found.conversation)
@@ -32,8 +32,8 @@ extension ConversationCommands {
         return try found.seen(message, by: user, in: store)
     }
 
-    /// The language of a stored message. One that was stored before languages were found, or was imported, has none yet: it
-    /// is found anew, and not stored.
+    /// The language of a stored message. A message that was imported, or stored before there was detection, has no
+    /// language yet: it is detected each time, and not stored.
     package func language(of message: Message, in store: some MessagingStore) throws -> MessageLanguage? {
         if let known = message.language { return known }
         if let transcript = message.voice?.transcript {

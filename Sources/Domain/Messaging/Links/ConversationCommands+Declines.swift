@@ -1,6 +1,6 @@
 import Model
 
-// How often people are asked again who have declined.
+// How often users who have declined are asked again.
 extension ConversationCommands {
     /// Somebody declines an invitation to a group, or a request to write.
     func noteDecline(of member: Member, in conversation: Conversation, _ store: some MessagingStore) throws {
@@ -13,8 +13,9 @@ extension ConversationCommands {
         }
     }
 
-    /// Whether an invitation by somebody who is no friend does not reach the user, who has declined one to the same group or
-    /// by the same person: not long ago, or too often; or who refuses all, or has blocked that person.
+    /// Whether an invitation by somebody who is not a friend does not reach the user: if the user has declined one to
+    /// the same group, or by the same person, not long ago or too often; if the user refuses all invitations; or if the
+    /// user has blocked that person.
     func isInvitationSilent(
         for user: UserID, to id: ConversationID, by inviter: UserID, in store: some MessagingStore
     ) throws -> Bool {

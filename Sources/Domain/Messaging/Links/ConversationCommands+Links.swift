@@ -57,13 +57,13 @@ extension ConversationCommands {
     ) throws {
         let found = try get(id, by: user, for: .makeLink, in: store)
         guard let known = try store.groupLinks(of: id).first(where: { $0.id == link }) else { return }
-        // That another member's link exists is nobody else's business.
+        // Other members must not learn that this link exists.
         guard known.maker == user || found.member.role >= .admin else { return }
         try store.remove(known)
     }
 
-    /// The group that the link is for. One that is wrong, has expired, is used up, was ended, or is of somebody who has
-    /// blocked the user, is nil, whichever it is; and so is one from before the user was removed.
+    /// The group that the link is for. Nil if the link is wrong, has expired, is used up, has ended, was made by
+    /// somebody who has blocked the user, or was made before the user was removed; the caller cannot tell which.
     package func linked(
         hash: [UInt8], by user: UserID, in store: some MessagingStore
     ) throws -> (link: GroupLink, conversation: Conversation)? {

@@ -1,6 +1,6 @@
 package import Model
 
-/// A link by which whoever has it joins a group. Of its token only a digest is stored.
+/// A link by which users join a group. Only a digest of its token is stored.
 ///
 /// It works until it expires or was used as often as it may be, while its maker is in the group and may make links.
 package struct GroupLink: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct GroupLink: Hashable, Sendable {
     /// How many people may join by it; nil for any number.
     package let maxUses: Int?
     package var uses = 0
-    /// The conversation's sequence when it was made: who was removed later does not return by it.
+    /// The conversation's sequence when it was made. A user who was removed later cannot return by it.
     package let sequence: Int64
 
     package init(

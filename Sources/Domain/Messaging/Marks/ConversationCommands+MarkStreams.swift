@@ -22,13 +22,13 @@ extension ConversationCommands {
         let (id, user) = (found.conversation.id, found.member.user)
         return SeenMarks(
             own: try store.marks(of: user, in: id) ?? MemberMarks(user: user),
-            // Who shows nothing cannot be told from who has not read.
+            // A member who shows nothing looks like one who has not read anything.
             others: try othersMarks(in: id, by: user, store: store).filter {
                 $0.marks.delivered > 0 || !$0.marks.shown.isEmpty
             }, scheduled: try store.scheduledSummary(of: user, in: id))
     }
 
-    /// All marks, since when others' rose is nobody's business, and what the member has noted after a counter.
+    /// All marks, since nobody may learn when those of others rose, and the member's own notes after a counter.
     ///
     /// - Returns: nil if it is too much.
     package func marksChanges(
@@ -39,7 +39,8 @@ extension ConversationCommands {
         guard rows.count <= limits.changes else { return nil }
         var seen = try seenMarks(of: found, in: store)
         if try !marksView(of: found, in: store).seesMarks {
-            // Who does not see others' marks any more may hold what they have seen: of each comes that nothing is shown.
+            // A user who no longer sees others' marks may still hold earlier ones. So there is a row for each member
+            // that says that nothing is shown.
             seen.others = try marksOfOthers(found, in: store).map { MemberMarks(user: $0.user) }
         }
         seen.notes = try rows.map { try own($0, of: user, in: store) }

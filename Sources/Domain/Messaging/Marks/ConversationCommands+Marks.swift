@@ -1,9 +1,9 @@
 package import Model
 
-// Marks of what was read and received. They have a counter of their own, since the conversation's sequence would tell
-// all members that somebody has read.
+// Marks say how far members have read and received. They have a counter of their own, since the conversation's sequence
+// would tell all members that somebody has read.
 extension ConversationCommands {
-    /// Raises the user's marks. Lower ones change nothing, and higher ones than what is there are cut.
+    /// Raises the user's marks. Lower ones change nothing, and marks beyond the last message are reduced to it.
     ///
     /// - Parameters:
     ///   - read: the last message that was read on any device, and those before it.
@@ -73,8 +73,9 @@ extension ConversationCommands {
         try store.membership(of: user, in: id).receipts ?? store.sendsReceipts(user)
     }
 
-    /// Whether others are shown what the user reads now, who may be blocked by them. Before a request is accepted nothing is,
-    /// nor while the user has blocked the other; to the sender both look like somebody who has not come to read.
+    /// Whether others see what the user reads now; they may have blocked the user. Nothing is shown before a request is
+    /// accepted, nor while the user has blocked the other person. For the sender, both look as if the user had not read
+    /// yet.
     private func showsReceipts(
         _ user: UserID, _ found: MemberConversation, in store: some MessagingStore
     ) throws -> Bool {

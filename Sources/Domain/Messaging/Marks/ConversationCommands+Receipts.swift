@@ -2,11 +2,13 @@ package import Model
 
 // Who has read and received a message.
 extension ConversationCommands {
-    /// Members other than its author and the user, in the order of their ids, who have read or received a message, and when, after `cursor`. A page may have
-    /// fewer than `limit`, since it has only those who have.
+    /// Which members other than its author and the user have read or received a message, and when, in the order of
+    /// their ids, after `cursor`. A page may have fewer than `limit`, since it leaves out members who have done
+    /// neither.
     ///
-    /// Who lets nobody see what they read sees nobody; nor does anybody before a request is accepted, or of a message of a
-    /// time before they left and returned. Times are kept of the newest messages and for 90 days.
+    /// If the user turns read receipts off, they do not see others' either. Nobody sees receipts before a request is
+    /// accepted, nor of messages from before they left and returned. Times are kept for the newest messages, for 90
+    /// days.
     package func receipts(
         of number: Int64, in id: ConversationID, after cursor: UserID?, limit: Int, by user: UserID,
         store: some MessagingStore
@@ -36,7 +38,7 @@ extension ConversationCommands {
         let isRead = member.marks.isShownAsRead(number)
         let isKept = conversation.memberCount <= limits.markedMembers && member.marks.delivered >= number
         guard isRead || isKept, try store.member(member.user, of: conversation.id)?.state == .member else { return nil }
-        // What was there before the member came was not delivered to them.
+        // Messages from before the member joined were not delivered to them.
         let isDelivered = try isRead || store.spans(of: member.user, in: conversation.id).contains(number)
         guard isDelivered else { return nil }
         return MessageReceipt(

@@ -37,7 +37,7 @@ package struct MarkRise: Hashable, Sendable {
     }
 }
 
-/// What one member has had of a message.
+/// What one member has received and read of a message.
 package struct MessageReceipt: Hashable, Sendable {
     package let user: UserID
     package var isRead: Bool
@@ -54,7 +54,7 @@ package protocol MarkStore {
     func marks(of user: UserID, in conversation: ConversationID) throws -> MemberMarks?
     /// Those of a conversation after `user`, in the order of ids.
     func marks(in conversation: ConversationID, after user: UserID?, limit: Int) throws -> [MemberMarks]
-    /// Of those who are in it, in the same order, however many have left.
+    /// The marks of present members, in the same order, however many members have left.
     func marksOfMembers(of conversation: ConversationID, limit: Int) throws -> [MemberMarks]
     /// Inserts or replaces.
     func save(_ marks: MemberMarks, in conversation: ConversationID) throws

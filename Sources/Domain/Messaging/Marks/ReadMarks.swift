@@ -1,7 +1,7 @@
 /// How far a member has read and received a conversation, and what of it others are shown.
 ///
-/// Marks only rise. What others are shown differs from what was read: nothing that was read while receipts were off is shown
-/// later, so that turning them on reveals nothing.
+/// Marks only rise. What others see may be less than what was read: messages that were read while receipts were off are
+/// not shown later, so that turning receipts on reveals nothing.
 package struct ReadMarks: Hashable, Sendable {
     /// Numbers after `from` up to `to`, which others see as read.
     package struct Shown: Hashable, Sendable, Codable {
@@ -21,7 +21,7 @@ package struct ReadMarks: Hashable, Sendable {
     /// What others see as received. It does not rise while receipts are off.
     package private(set) var delivered: Int64
     package private(set) var shown: [Shown]
-    /// What the member's own devices see as received: `delivered`, and what it would be if nobody had blocked the member.
+    /// What the member's own devices see as received: `delivered`, as it would be if nobody had blocked the member.
     package private(set) var received: Int64
 
     /// - Parameter received: `delivered`, if that is higher.
@@ -39,7 +39,7 @@ package struct ReadMarks: Hashable, Sendable {
     ///   - newDelivered: the last message that was received.
     ///   - from: the last message before those that the member may see now.
     ///   - newest: the newest message that the member may see: marks do not go beyond it.
-    ///   - showsReceipts: whether the member lets others see what was read.
+    ///   - showsReceipts: whether others see what the member has read.
     ///   - isBlocked: whether others see nothing of it all the same, which the member's own devices are not to tell.
     /// - Returns: whether a mark rose.
     @discardableResult
@@ -71,7 +71,8 @@ package struct ReadMarks: Hashable, Sendable {
             shown[shown.count - 1].to = to
         } else {
             shown.append(Shown(from: from, to: to))
-            // The oldest are forgotten rather than joined: joined they would show what was read in between.
+            // The oldest ranges are dropped and not joined: joined, they would also show the messages between them as
+            // read.
             if shown.count > Self.maxShown { shown.removeFirst() }
         }
     }

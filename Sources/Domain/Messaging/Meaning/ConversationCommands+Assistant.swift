@@ -10,7 +10,7 @@ package enum ReadMessages: Hashable, Sendable {
     case newest(Int, after: Int64)
 }
 
-// What an assistant may be shown: what the one who asks sees, of authors who allow it.
+// The messages that an assistant may read: those that the user who asks may see, and whose authors allow it.
 extension ConversationCommands {
     /// Conversations that are looked at for one question, the most recently active first.
     private static let readConversations = 50
@@ -32,9 +32,9 @@ extension ConversationCommands {
 
     /// The conversation, if its user may ask about it.
     ///
-    /// - Parameter isForAll: whether all members will read what is made of it.
-    /// - Throws: `not_found`; `conflict` of an invitation that was not accepted, and of a former member who asks for all;
-    ///   `consent_required` if its members do not allow it.
+    /// - Parameter isForAll: whether all members will read the result.
+    /// - Throws: `not_found`; `conflict` for an invitation that was not accepted, and for a former member who asks for
+    ///   all; `consent_required` if its members do not allow it.
     package func readableConversation(
         _ id: ConversationID, isForAll: Bool, by user: UserID, model name: String, isHosted: Bool,
         in store: some MessagingStore
@@ -76,7 +76,7 @@ extension ConversationCommands {
             case .newest(let count, let first):
                 try reader.page(earlier: count, upTo: last, later: 0, after: first).messages.map(\.message)
             }
-        // A member who has just come sees nothing of what was before.
+        // A member who has just joined sees no earlier messages.
         let first = isForAll ? try store.latestStart(before: last + 2, in: found.conversation.id) + 1 : 1
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
         return try seen.filter { message in

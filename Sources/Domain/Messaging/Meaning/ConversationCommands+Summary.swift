@@ -26,7 +26,8 @@ package struct SummarisedMessages: Sendable {
     /// Those that have words, in the order of their numbers.
     package var messages: [Message]
     package var range: ClosedRange<Int64>?
-    /// Whether `all` is what the reader sees of a range of numbers: not of a thread alone, nor of what was said in a call.
+    /// Whether `all` has everything that the reader sees in a range of numbers, and not only a thread or what was said
+    /// in a call.
     package var isOfNumbers: Bool
 
     package init(found: MemberConversation, all: [Message], isOfNumbers: Bool) {
@@ -175,7 +176,7 @@ extension ConversationCommands {
 
 package struct UnreadMessage: Sendable {
     package var message: SeenMessage
-    /// Whether nobody else was written to.
+    /// Whether the message was written to this user alone.
     package var isDirect: Bool
     package var vector: EmbeddingVector?
 }
@@ -213,7 +214,7 @@ package struct PriorityMessage: Hashable, Sendable {
             if one.message.ranges.contains(where: { $0.kind == .mention && ($0.user == nil || $0.user == user) }) {
                 reasons.append(.mention)
             }
-            // That nobody else was asked says nothing alone.
+            // It is not enough that nobody else was asked.
             if one.isDirect, !reasons.isEmpty { reasons.append(.direct) }
             return reasons.isEmpty ? nil : PriorityMessage(message: one.message, reasons: reasons)
         }

@@ -24,7 +24,7 @@ package struct EmbeddingBatch: Hashable, Sendable {
     package let hasMore: Bool
 }
 
-// What is embedded.
+// Which messages are embedded.
 extension ConversationCommands {
     /// Messages of one step.
     private static let step = 64
@@ -63,7 +63,7 @@ extension ConversationCommands {
     func passage<Store: VectorStore>(
         of message: Message, _ levels: inout MessageLevels<Store>, in store: Store
     ) throws -> EmbeddingBatch.Passage? {
-        // Nobody but its author sees one that is withheld.
+        // Only its author sees a message that is withheld.
         guard !message.isWithheld, !message.isTextWithheld, let text = message.asOf(store.now).translatableText,
             try levels.level(of: message).allowsEmbedding(byHosted: intelligence.isEmbedderHosted),
             try store.isActive(message.author)
@@ -74,9 +74,10 @@ extension ConversationCommands {
             number: message.number, of: message.textVersion, author: message.author, texts: texts)
     }
 
-    /// Writes the vectors of a batch, each unless its message has changed meanwhile, or may be embedded no more.
+    /// Writes the vectors of a batch, except those whose message has changed meanwhile or may no longer be embedded.
     ///
-    /// - Parameter vectors: of each message, by its number; nil where there are none, which is tried no more until a repair.
+    /// - Parameter vectors: those of each message, by its number. Nil if there are none: then the message is not tried
+    ///   again before a repair.
     /// - Returns: false if somebody else has written it, which changes nothing.
     @discardableResult
     package func write(

@@ -19,7 +19,7 @@ package struct ExtractiveSummary: Sendable {
     private static let mostPoints = 5
     /// One point for so many messages.
     private static let messagesOfPoint = 6
-    /// Against what is said already.
+    /// The weight of relevance, against the similarity to items that are chosen already.
     private static let relevance: Float = 0.7
     /// Of an item, in characters.
     private static let maxLength = 280
@@ -51,7 +51,7 @@ package struct ExtractiveSummary: Sendable {
                 }
             }
         }
-        // The newest count. Only of these is looked up by whom and when: that takes longer than all the rest.
+        // The newest count. Owners and times are looked up only for these, since that takes longer than all the rest.
         return points(of: rest, beside: sources)
             + decisions.suffix(Self.mostItems).map { item(.decision, $0, owner: nil) }
             + actions.suffix(Self.mostItems).map { source, intent in
@@ -60,13 +60,13 @@ package struct ExtractiveSummary: Sendable {
             + questions.suffix(Self.mostItems).map { item(.question, $0, owner: nil) }
     }
 
-    /// By a reply, or by the next one who writes.
+    /// By a reply, or by the next user who writes.
     private func isAnswered(_ question: Source, by replies: [Source], or next: Source?) -> Bool {
         let author = question.message.author
         return replies.contains { $0.message.author != author } || next.map { $0.message.author != author } ?? false
     }
 
-    /// Who promises, or the only one who is asked by name.
+    /// The user who promises it, or the only one who is asked by name.
     private func owner(of source: Source, _ intent: MessageIntent) -> UserID? {
         if intent == .promise { return source.message.author }
         guard intent == .request else { return nil }

@@ -131,7 +131,7 @@ extension ConversationCommands {
             let rows = try store.ownRows(of: user, in: found.conversation.id, candidate.number...candidate.number)
             guard rows.contains(where: { $0.starredAt != nil }) else { return nil }
         }
-        // What its author forbids is found no more, before it is erased.
+        // If the author forbids it, the message is no longer found, even before its vector is erased.
         var levels = MessageLevels(found.conversation, rules: intelligence, in: store)
         let level = try levels.level(of: stored)
         if let isHosted = filters.shownToHostedModel, !level.allowsModel(isHosted: isHosted) { return nil }

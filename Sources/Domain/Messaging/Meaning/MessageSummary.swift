@@ -1,7 +1,7 @@
 package import Languages
 package import Model
 
-/// What is worth knowing of some messages, each item resting on messages that its reader sees.
+/// What is worth knowing of some messages. Each item is based on messages that its reader may see.
 package struct MessageSummary: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A language model has written the items.
@@ -34,11 +34,11 @@ package struct MessageSummary: Hashable, Sendable {
 
         package var kind: Kind
         package var text: String
-        /// Of an action, who is to do it, where a message says so.
+        /// Of an action: the user who should do it, if a message says so.
         package var owner: UserID?
         /// Of an action, by when, where a message says so.
         package var due: DueDate?
-        /// The numbers that it rests on, in ascending order.
+        /// The numbers of the messages that it is based on, in ascending order.
         package var messages: [Int64]
         /// Of a call.
         package var said: Moment?
@@ -123,7 +123,7 @@ extension MessageSummary.Item {
     }
 }
 
-/// What a model has written of 64 numbers of a conversation, for all who see all of them.
+/// What a model has written about a block of 64 numbers of a conversation, for all users who see all of them.
 package struct SummaryBlock: Hashable, Sendable {
     package static let length: Int64 = 64
 

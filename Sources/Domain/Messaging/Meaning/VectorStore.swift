@@ -40,7 +40,7 @@ package struct StoredVector: Hashable, Sendable {
 package struct VectorProgress: Hashable, Sendable {
     /// The messages up to this number were embedded, as far as they could be.
     package var embeddedTo: Int64
-    /// Among them, those whose texts have changed since, or that a repair found without a vector.
+    /// Those among them whose texts have changed since then, or that a repair found without a vector.
     package var again: [Int64]
 
     package init(embeddedTo: Int64 = 0, again: [Int64] = []) {
@@ -62,10 +62,10 @@ package struct VectorModel: Hashable, Sendable {
 
 /// The storage of vectors. None has a text.
 package protocol VectorStore: MessagingStore {
-    /// - Parameter limit: of what is to be done again.
+    /// - Parameter limit: how many messages are to be done again.
     func vectorProgress(of conversation: ConversationID, by model: VectorModel, limit: Int) throws -> VectorProgress
     func setEmbedded(to number: Int64, of conversation: ConversationID, by model: VectorModel) throws
-    /// Messages of a conversation that are to be embedded again, and no more when they are.
+    /// Messages of a conversation that must be embedded again; each is removed when it is done.
     func embedAgain(_ numbers: [Int64], in conversation: ConversationID) throws
     func embeddedAgain(_ numbers: [Int64], in conversation: ConversationID) throws
     /// Replaces all vectors of a message.

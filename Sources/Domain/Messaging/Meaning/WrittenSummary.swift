@@ -3,13 +3,13 @@ package import Model
 
 /// Messages that a model is asked about together.
 package struct SummaryPart: Hashable, Sendable {
-    /// Of numbers all of which the reader sees as all others do, so that what is made is stored for them; nil for what is
-    /// this reader's alone.
+    /// The block of numbers, if the reader sees all of them as everybody else does, so that the result is stored for
+    /// all; nil if the result is for this reader alone.
     package var block: Int64?
     /// That a model may be given.
     package var messages: [Message]
     package var fingerprint: Int64
-    /// What was made of it before.
+    /// The result from before.
     package var known: [MessageSummary.Item]?
 
     /// Messages of one part, and characters of all of them, after which another begins.
@@ -30,7 +30,7 @@ package struct SummaryWork: Hashable, Sendable {
     package var range: ClosedRange<Int64>?
     /// Messages that have words, whether a model may be given them or not.
     package var count: Int
-    /// Of those who wrote or were mentioned, the ones who are members now.
+    /// The present members among those who wrote or were mentioned.
     package var members: Set<UserID>
 
     /// Handles of people: no name leaves the server.
@@ -58,7 +58,7 @@ package struct SummaryWork: Hashable, Sendable {
         return prompt(of: sources, by: people) { sources in sources.map { part.messages[$0].number } }
     }
 
-    /// - Parameter numbers: of the messages that sources rest on.
+    /// - Parameter numbers: those of the messages on which sources are based.
     private func prompt(
         of sources: [SummaryPrompt.Source], by people: People,
         numbers: @escaping @Sendable ([Int]) -> [Int64]
@@ -95,7 +95,8 @@ package struct SummaryWork: Hashable, Sendable {
         return prompt(of: sources, by: people) { sources in Set(sources.flatMap { items[$0].messages }).sorted() }
     }
 
-    /// As the reader is shown them: points, decisions, actions, questions; owners who are no members are left out.
+    /// In the order in which the reader sees them: points, decisions, actions, questions. Owners who are not members
+    /// are left out.
     package func shown(_ items: [MessageSummary.Item]) -> [MessageSummary.Item] {
         var shown: [MessageSummary.Item] = []
         for kind in [SummaryItemKind.point, .decision, .action, .question] {
@@ -132,7 +133,7 @@ extension Message {
 extension ConversationCommands {
     /// - Parameters:
     ///   - isHosted: whether the model is.
-    ///   - engine: its name: what another has made is made anew.
+    ///   - engine: its name. Results of another engine are made again.
     package func summaryWork(
         of id: ConversationID, _ scope: SummaryScope, by user: UserID, isHosted: Bool, engine: String,
         in store: some MessagingStore
@@ -190,7 +191,7 @@ extension ConversationCommands {
         }
     }
 
-    /// Whether these are all messages of a block, and all who see all of them see them as this reader does.
+    /// Whether these are all messages of a block, and everybody who sees all of them sees the same as this reader.
     private func isShared(_ messages: [Message], _ found: MemberConversation) -> Bool {
         messages.count == SummaryBlock.length && messages.allSatisfy { !$0.isWithheld && !$0.isTextWithheld }
             && messages.allSatisfy { found.access.spans.span(of: $0.number).map { $0.until == nil } ?? false }
@@ -203,7 +204,7 @@ extension ConversationCommands {
         return try levels.level(of: message).allowsModel(isHosted: isHosted)
     }
 
-    /// Stores what was made of a block, unless one of its messages has changed meanwhile, or may no more be used.
+    /// Stores the result for a block, unless one of its messages has changed meanwhile or may no longer be used.
     @discardableResult
     package func save(
         _ items: [MessageSummary.Item], of part: SummaryPart, _ work: SummaryWork, engine: String, isHosted: Bool,

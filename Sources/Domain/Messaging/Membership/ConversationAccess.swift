@@ -4,7 +4,7 @@ package import Model
 package enum ConversationAction: Hashable, Sendable {
     /// The conversation's document and what their spans have of it.
     case read
-    /// What happens from now on; mark what was read of it.
+    /// Receive changes from now on, and mark what was read.
     case listen
     /// Write, react and type.
     case write
@@ -34,7 +34,7 @@ package enum ConversationAction: Hashable, Sendable {
 
 /// Decides what somebody may do in a conversation. Every command, read, search and event asks here.
 ///
-/// Who was never in it does not learn that it exists.
+/// Users who were never members do not learn that the conversation exists.
 package struct ConversationAccess: Hashable, Sendable {
     package var kind: ConversationKind
     package var settings: ConversationSettings
@@ -91,7 +91,7 @@ package struct ConversationAccess: Hashable, Sendable {
         switch action {
         // Leaving twice is harmless.
         case .leave: return nil
-        // Who declined an invitation, or has cleared what they had, has nothing of it.
+        // A user who has declined an invitation, or has cleared their messages, sees nothing of it.
         case _ where spans.spans.isEmpty: return .notFound("conversation", field: "conversation")
         case .read: return nil
         default: return Problem(.forbidden, "You are no longer in this conversation.")
@@ -157,8 +157,8 @@ package struct ConversationAccess: Hashable, Sendable {
     }
 }
 
-/// Who owns a group after its owner has left: the administrator who joined first, else the member who joined first. Nil if
-/// nobody is left.
+/// The next owner of a group after its owner has left: the administrator who joined first, or else the member who
+/// joined first. Nil if nobody is left.
 package func successor<ID: Hashable & Comparable>(
     among members: some Sequence<(user: ID, role: MemberRole, joinedAt: Timestamp)>
 ) -> ID? {

@@ -5,7 +5,7 @@ package enum ConversationKind: String, Hashable, Sendable, CaseIterable {
     /// Of two people; there is one for each pair, for ever.
     case direct
     case group
-    /// One's notes to oneself.
+    /// The user's notes to themselves.
     case ownNotes = "self"
 }
 
@@ -28,17 +28,17 @@ package enum MemberRole: String, Hashable, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// Where a member stands in the conversation.
+/// The state of a member in the conversation.
 package enum MemberState: String, Hashable, Sendable, CaseIterable {
-    /// Added by somebody who is no friend, and not accepted yet: sees nothing but the invitation.
+    /// Added by somebody who is not a friend, and has not accepted yet: sees only the invitation.
     case invited
     case member
-    /// Left or was removed: reads what was seen before, and hears nothing.
+    /// Left or was removed: can read what they saw before, and gets nothing new.
     case left
 }
 
-/// Who may do what in a group, and how long its messages are kept; in other conversations both may write, and nothing else of
-/// it applies.
+/// Who may do what in a group, and how long its messages are kept; in other conversations, all members may write, and
+/// the rest does not apply.
 package struct ConversationSettings: Hashable, Sendable {
     package enum Who: String, Hashable, Sendable, CaseIterable {
         case members

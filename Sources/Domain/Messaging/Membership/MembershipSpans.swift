@@ -1,8 +1,8 @@
 /// Which messages of a conversation a member may see: those of the spans between joining and leaving.
 ///
-/// A span is the numbers after `from` up to `until`, or without an end. Returning adds one; clearing the conversation for
-/// oneself raises `from` of the latest and removes the others. Spans are in order, apart from each other, and only the last
-/// one may be open.
+/// A span is the numbers after `from` up to `until`, or without an end. Returning adds one; clearing the conversation
+/// for the user themselves raises `from` of the latest and removes the others. Spans are in order, apart from each
+/// other, and only the last one may be open.
 package struct MembershipSpans: Hashable, Sendable {
     package struct Span: Hashable, Sendable {
         /// The last message before it; 0 for the beginning of the conversation.
@@ -21,7 +21,7 @@ package struct MembershipSpans: Hashable, Sendable {
         package func contains(_ number: Int64) -> Bool { number > from && until.map { number <= $0 } ?? true }
     }
 
-    /// More are never kept: who leaves and returns more often loses the oldest.
+    /// The maximum. A user who leaves and returns more often loses the oldest spans.
     package static let maxCount = 64
 
     package private(set) var spans: [Span]
@@ -55,7 +55,7 @@ package struct MembershipSpans: Hashable, Sendable {
     /// The member joins, or returns, after the conversation's last message. Joining twice changes nothing.
     package mutating func join(after lastNumber: Int64) {
         guard !isOpen else { return }
-        // Who left and returned with nothing in between missed nothing.
+        // A user who left and returned with no message in between has missed nothing.
         if let last = spans.last, last.until == lastNumber {
             spans[spans.count - 1].until = nil
             spans[spans.count - 1].untilSequence = nil

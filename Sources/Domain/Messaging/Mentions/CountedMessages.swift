@@ -1,15 +1,15 @@
 package import Model
 
-/// The newest messages of a conversation that count as unread for those who did not write them. With them, the counts of
-/// all members of a large group are found by two binary searches each, where the store would read each message for each
-/// member anew.
+/// The newest messages of a conversation that count as unread for those who did not write them. With them, the counts
+/// of all members of a large group are found by two binary searches each; the store would read each message again for
+/// each member.
 package struct CountedMessages: Sendable {
     /// Ascending.
     private var numbers: [Int64] = []
     private var byAuthor: [UserID: [Int64]] = [:]
     /// Whether the conversation has none before these.
     private let isComplete: Bool
-    /// When the first of them disappears: what is counted afterwards would be wrong.
+    /// When the first of them disappears. Later counts would be wrong.
     package private(set) var expiresAt: Timestamp?
 
     /// A message that counts.
@@ -41,7 +41,7 @@ package struct CountedMessages: Sendable {
     /// How many messages of others there are after a number, at most `limit`; nil if that cannot be said from those that are
     /// held.
     ///
-    /// - Parameter authors: whose messages do not count: the reader's own, and those of whom the reader has blocked.
+    /// - Parameter authors: the users whose messages do not count: the reader, and those whom the reader has blocked.
     package func count(after number: Int64, notBy authors: Set<UserID>, limit: Int) -> Int? {
         var others = Self.count(in: numbers, after: number)
         for author in authors { others -= Self.count(in: byAuthor[author] ?? [], after: number) }

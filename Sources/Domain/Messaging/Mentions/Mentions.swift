@@ -26,7 +26,7 @@ package struct ReadPosition: Hashable, Sendable {
     }
 }
 
-/// The storage of mentions and the counts of what was not read.
+/// The storage of mentions and of the counts of unread messages.
 package protocol MentionStore {
     /// - Parameter all: whether everybody is mentioned, which is one row.
     func insertMentions(of users: [UserID], all: Bool, by number: Int64, in conversation: ConversationID) throws
@@ -36,8 +36,8 @@ package protocol MentionStore {
     /// In how many conversations of the user, archived or others, there are unread messages, or are marked as unread, and in
     /// how many of those with unread messages the user or everybody is mentioned.
     func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount
-    /// Those whom the user has blocked, of all who are or were in a group: what they write there is not counted. Nobody of two
-    /// people, of whom one is not written to any more.
+    /// The users whom this user has blocked, of all who are or were in a group: their messages there do not count.
+    /// Empty for a conversation of two people, in which no message arrives then.
     func blockedAuthors(of user: UserID, in conversation: ConversationID) throws -> Set<UserID>
     /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
     /// hidden by the user, of `blockedAuthors`, or notices, and of calls those that the user has missed. Counts to `limit`.
@@ -52,8 +52,8 @@ package protocol MentionStore {
     func missedCallCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int
-    /// The newest messages that count for whoever did not write them: neither calls nor what a member has hidden are looked
-    /// at.
+    /// The newest messages that count as unread for everybody but their authors. Calls, and messages that a member has
+    /// hidden, are not considered.
     func countedMessages(in conversation: ConversationID, limit: Int) throws -> CountedMessages
     func hasHidden(by user: UserID, in conversation: ConversationID, after number: Int64) throws -> Bool
 }
@@ -96,7 +96,7 @@ extension ConversationCommands {
         try store.countedMessages(in: id, limit: limits.unread + limits.unread / 4)
     }
 
-    /// Notes whom a message mentions. A forwarded one mentions nobody, nor does one that is withheld.
+    /// Notes whom a message mentions. Forwarded and withheld messages mention nobody.
     func noteMentions(of message: Message, in store: some MessagingStore) throws {
         guard !message.isWithheld, message.forwardedFrom == nil else { return }
         let found = FoundRanges(ranges: message.ranges)

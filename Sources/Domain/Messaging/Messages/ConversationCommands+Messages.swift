@@ -21,7 +21,7 @@ extension ConversationCommands {
         _ outgoing: OutgoingMessage, to id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws -> CheckedMessage {
         if let known = try store.message(sentWith: outgoing.clientID, by: user) {
-            // The digest of one that has disappeared is gone.
+            // The digest of a message that has disappeared is gone.
             guard known.digest.isEmpty || known.digest == outgoing.digest, known.message.conversation == id else {
                 throw Self.reusedClientID
             }
@@ -43,7 +43,8 @@ extension ConversationCommands {
                 isWithheld: try isWithheld(from: user, found.conversation, in: store)))
     }
 
-    /// What its author is told once more of a message: as they see it now, or if they see it no more, that it was stored.
+    /// The response to an author who repeats a message: the message as they see it now or, if they no longer see it,
+    /// only that it was stored.
     private func seenAgain(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> SeenMessage {
         do {
             let found = try get(message.conversation, by: user, in: store)
@@ -84,7 +85,7 @@ extension ConversationCommands {
         return .sent(message)
     }
 
-    /// Gives a message of one's own another text. The former is kept for those who may see the message.
+    /// Changes the text of one of the user's own messages. The former text is kept for users who may see the message.
     ///
     /// - Parameter textVersion: of the text that was edited: another one is a conflict that has the current one. Nil if the
     ///   message was not read before, since its author named it by its client id.
@@ -201,7 +202,7 @@ extension ConversationCommands {
     ) throws -> (found: MemberConversation, accepting: UserID?) {
         let found = try get(id, by: user, for: .write, in: store)
         try checkActive(user, in: store)
-        // A request: the other one has not accepted it.
+        // A request that the other person has not accepted.
         if found.conversation.kind == .direct, found.conversation.memberCount < 2 {
             let others = try store.members(of: id, after: nil, limit: 2).map(\.user).filter { $0 != user }
             if let other = others.first, try store.areFriends(user, other) {

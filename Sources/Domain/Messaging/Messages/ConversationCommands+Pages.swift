@@ -15,7 +15,7 @@ package enum PageAnchor: Hashable, Sendable {
 /// A page of messages, in the order of their numbers.
 package struct MessagePage: Hashable, Sendable {
     package var messages: [SeenMessage]
-    /// The numbers that the page speaks for: one that is not among its messages is not to be seen by the reader. Nil if
+    /// The numbers for which the page speaks: the reader may not see a number that is not among its messages. Nil if
     /// there are none.
     package var range: ClosedRange<Int64>?
     /// The conversation's sequence: every change up to it is in the page.
@@ -78,8 +78,8 @@ extension ConversationCommands {
         return try PageReader(found: found, user: user, store: store).seen(message)
     }
 
-    /// The former texts of a message, the oldest first; none of a deleted one. Who left sees those that were there, and who
-    /// had blocked the author none that were written meanwhile.
+    /// The former texts of a message, the oldest first; none of a deleted one. A user who left sees those that were
+    /// there then. A user who had blocked the author sees none that were written meanwhile.
     package func edits(
         of number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> [MessageEdit] {

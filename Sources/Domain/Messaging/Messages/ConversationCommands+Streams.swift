@@ -67,9 +67,9 @@ extension ConversationCommands {
         let reader = PageReader(found: found, user: found.member.user, store: store)
         let members = try store.members(of: conversation.id, changedAfter: sequence, limit: limits.changes + 1)
         changes.rows += members.map { .member($0.shown(in: conversation.kind)) }
-        // The messages that are newer than the position, or as many of the newest as a window has.
-        // One that is newer than what is held was not received, whenever it was sent: what was sent in parts may have broken
-        // off.
+        // The messages that are newer than the position, or as many of the newest as a window has. A message that is
+        // newer than those that the client holds was not received, whenever it was sent: a reply in several parts may
+        // have broken off.
         let last = min(try store.lastNumber(of: conversation.id, at: sequence), held?.upperBound ?? .max)
         let newer = try reader.page(earlier: limits.window, upTo: conversation.lastNumber, later: 0, after: last)
         changes.rows += newer.messages.map { .message($0) }

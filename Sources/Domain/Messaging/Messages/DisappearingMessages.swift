@@ -2,7 +2,7 @@ package import Model
 
 /// How long messages of a conversation stay, if they disappear.
 package enum Disappearing {
-    /// Seconds from sending: as short as somebody who listens needs to read it, as long as a year.
+    /// Seconds from sending: at least as long as a user who listens needs to read it, and at most a year.
     package static let bounds: ClosedRange<Int64> = 10...31_536_000
 
     /// - Throws: `invalid_request` of `disappearAfter`.
@@ -46,8 +46,8 @@ extension Message {
     /// Whether it has disappeared, or is about to be removed.
     package func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
-    /// The message as readers see it: one that is due is a tombstone before the clock has made it one, as of one that was
-    /// deleted when it was due.
+    /// The message as readers see it. A message that is due is already a tombstone, before the timer has made it one,
+    /// as if it had been deleted when it was due.
     package func asOf(_ now: Timestamp) -> Message {
         guard deletedAt == nil, let expiresAt, expiresAt <= now else { return self }
         var tombstone = self
@@ -98,7 +98,7 @@ extension ConversationCommands {
 
     /// Removes messages that are due, with everything that was made of them, for all. Their numbers stay.
     ///
-    /// - Returns: how many; fewer than `limit` does not say that there are no more.
+    /// - Returns: how many; there may be more even if it is fewer than `limit`.
     package func expireMessages(limit: Int, in store: some MessagingStore) throws -> Int {
         var (count, cost) = (0, 0)
         for due in try store.dueMessages(limit: limit) where cost < Self.maxErasureCost {

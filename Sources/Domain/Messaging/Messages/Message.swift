@@ -1,7 +1,7 @@
 package import Languages
 package import Model
 
-/// A message, as those see it who may.
+/// A message, as users see it who may see it.
 package struct Message: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case text
@@ -24,11 +24,11 @@ package struct Message: Hashable, Sendable {
     /// Nil for a deleted message, a call, a voice message and a notice.
     package var text: String?
     package var ranges: [TextRange]
-    /// Of the text; nil if it has too few letters, or nobody can tell.
+    /// The language of the text; nil if it has too few letters, or the language is not known.
     package var language: MessageLanguage?
     /// The conversation's sequence at the last change of anything, and of the text.
     package var version: Int64
-    /// The sequence at the last change that was not withheld: the version of those who do not see what is.
+    /// The sequence at the last change that was not withheld: the version for users who do not see withheld changes.
     package var shownVersion: Int64
     package var textVersion: Int64
     /// Numbers in the same conversation.
@@ -48,9 +48,9 @@ package struct Message: Hashable, Sendable {
     package var voice: VoiceRecord?
     /// Of a message of kind `notice`; nil once it is deleted.
     package var notice: Notice?
-    /// Who wrote the text first, of a forwarded message.
+    /// Of a forwarded message: the user who wrote the text first.
     package var forwardedFrom: UserID?
-    /// Sent to somebody who had blocked the author: the author alone sees it, for ever.
+    /// Sent to somebody who had blocked the author: only the author sees it, for ever.
     package var isWithheld: Bool
     /// Edited while the author was blocked: the author alone sees this text, and the other the last one before it.
     package var isTextWithheld = false

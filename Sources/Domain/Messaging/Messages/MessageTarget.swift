@@ -4,7 +4,7 @@ package import Model
 /// `client:<id>`. So a queue can name what it has sent and not been told the number of.
 package enum MessageTarget: Hashable, Sendable {
     case number(Int64)
-    /// Of the user who names it.
+    /// The client id, which the user who names it has chosen.
     case sent(ClientID)
 
     private static let prefix = "client:"

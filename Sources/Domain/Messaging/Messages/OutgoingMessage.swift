@@ -49,7 +49,7 @@ package enum CheckedMessage: Hashable, Sendable {
 package struct NewMessage: Hashable, Sendable {
     let outgoing: OutgoingMessage
     let found: MemberConversation
-    /// Who accepts the request by it.
+    /// The user who accepts the request by this message.
     let accepting: UserID?
     let text: MessageText?
     let voice: VoiceRecord?

@@ -39,8 +39,8 @@ struct PageReader<Store: MessagingStore> {
         return try asSeen(message)
     }
 
-    /// As it is stored, if the user may see it and has not deleted it for themselves; one that is due as a tombstone, which
-    /// is not to be stored.
+    /// The message as it is stored, if the user may see it and has not deleted it for themselves. A message that is due
+    /// comes as a tombstone, which must not be stored.
     func stored(_ number: Int64) throws -> Message? {
         guard found.access.sees(number), let message = try store.message(number, in: id), try isVisible(message) else {
             return nil
@@ -69,9 +69,9 @@ struct PageReader<Store: MessagingStore> {
         return messages
     }
 
-    /// The text that the user sees: who left sees the one of then, unless the message was deleted since; and nobody but its
-    /// author sees one that is withheld. Of what was under way when they left they are not told the end, so they see nothing
-    /// of it from then on.
+    /// The text that the user sees. A user who left sees the text of that time, unless the message was deleted since
+    /// then. Only its author sees a text that is withheld. Users who left are not told how something ended that was
+    /// going on then, so they see nothing of it from then on.
     func withSeenText(_ message: Message) throws -> Message {
         let until = found.access.spans.span(of: message.number)?.untilSequence ?? .max
         let isAuthor = message.author == user

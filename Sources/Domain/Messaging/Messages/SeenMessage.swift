@@ -1,6 +1,7 @@
 import Model
 
-/// A message as its reader sees it, or as all see it who get the same: what leaves in responses, in pages and on streams.
+/// A message as its reader sees it, or as several readers see it in the same way. Responses, pages and streams contain
+/// only this.
 ///
 /// Only this type can be written. A `Message` is the row as it is stored, which has what some of its readers do not see: a
 /// text that is withheld, reactions and replies from after they left, the version of a change that is not theirs. `PageReader`
@@ -16,19 +17,20 @@ package struct SeenMessage: Hashable, Sendable {
 }
 
 extension SeenMessage {
-    /// A message that was just sent, as its author sees it: nobody has done anything with it yet.
+    /// A message that was just sent, as its author sees it. It has no reactions, edits or replies yet.
     static func sent(_ message: Message) -> SeenMessage { SeenMessage(message) }
 
-    /// A changed message as all see it who listen. In a group nothing is withheld, and who listens sees it as it is: who left
-    /// does not, and who came back is not told of what was before. Of two people it is so while the message is new.
+    /// A changed message as all listeners see it. In a group nothing is withheld, and listeners see the message as it
+    /// is: users who left do not listen, and users who came back are not told of changes of earlier messages. Between
+    /// two people, this holds while the message is new.
     ///
     /// - Returns: nil if its readers may see different ones.
     package static func shared(_ message: Message, in kind: ConversationKind, isNew: Bool) -> SeenMessage? {
         kind != .direct || isNew ? SeenMessage(message) : nil
     }
 
-    /// What the author of a message is told of it who may see it no more: that it was stored, and when. Its version is lower
-    /// than that of any copy.
+    /// What the author gets who may no longer see the message: that it was stored, and when. Its version is lower than
+    /// that of any copy.
     static func stored(_ message: Message) -> SeenMessage {
         SeenMessage(
             Message(
@@ -38,12 +40,12 @@ extension SeenMessage {
     }
 }
 
-// What hangs on a message, as one member sees it.
+// What belongs to a message (reactions, pins, replies), as one member sees it.
 extension PageReader {
     /// The messages as the user sees them, in the order of their numbers.
     ///
-    /// In a span that is closed they have their text and nothing else. What is withheld is seen by its author, and with it
-    /// the version of that change; all others see the version before it.
+    /// In a span that is closed, messages have only their text. Only its author sees a withheld change, with its
+    /// version; all others see the version before it.
     func asSeen(_ messages: [Message]) throws -> [SeenMessage] {
         let withheld = try withheldReactions(to: messages)
         let replies = try withheldReplies(to: messages)
@@ -68,7 +70,7 @@ extension PageReader {
         }
     }
 
-    /// The message as the user sees it, who may see it.
+    /// The message as this user sees it; they may see it.
     func asSeen(_ message: Message) throws -> SeenMessage {
         try asSeen([message]).first ?? SeenMessage.stored(message)
     }
@@ -91,14 +93,14 @@ extension PageReader {
 }
 
 extension MemberConversation {
-    /// The message as its reader sees it, who may see it.
+    /// The message as its reader sees it; they may see it.
     func seen(_ message: Message, by user: UserID, in store: some MessagingStore) throws -> SeenMessage {
         try PageReader(found: self, user: user, store: store).asSeen(message)
     }
 
-    /// Nothing is done with a message of a time before the user left, for good or until they came back: others see it as it
-    /// is now, and the user as it was then. So it is neither changed, noted nor answered, nor sent on. What was done before may
-    /// be taken back that is the user's alone.
+    /// A user who left, even if they came back, can do nothing with a message from before: others see it as it is now,
+    /// and the user sees it as it was then. So they cannot change, star, answer or forward it. They may only undo what
+    /// is theirs alone.
     ///
     /// - Parameter field: of the request, which names the message.
     /// - Throws: `forbidden` of the field.

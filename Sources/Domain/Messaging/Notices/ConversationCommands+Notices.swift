@@ -5,10 +5,10 @@ extension ConversationCommands {
     /// Adds a notice to a conversation, which the caller writes. Notes have none, and a request of a stranger has none, so
     /// that nothing but its three messages reaches the other.
     ///
-    /// A change is never refused for its notice: of those that come too fast, and of one that says what the last one said,
-    /// none is written. The documents have all changes.
+    /// A change is never refused because of its notice. If notices come too fast, or one would repeat the last one, no
+    /// notice is written. The documents have all changes.
     ///
-    /// - Parameter isWithheld: whether its author alone sees it, whoever is blocked.
+    /// - Parameter isWithheld: whether only its author sees it, whoever is blocked.
     func note(
         _ notice: Notice, by author: UserID, isWithheld: Bool = false, in conversation: inout Conversation,
         store: some MessagingStore

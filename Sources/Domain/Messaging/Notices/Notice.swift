@@ -46,7 +46,7 @@ package struct Notice: Hashable, Sendable {
     package var disappearAfter: Int64?
     package var number: Int64?
     package var via: Via?
-    /// The app's own back end did it: the message's author is the first of those whom it concerns.
+    /// True if the app's own back end made the change: the message's author is then the first user whom it concerns.
     package var isByServer = false
 
     package init(_ kind: Kind, users: [UserID] = [], count: Int? = nil) {

@@ -10,9 +10,9 @@ extension ConversationCommands {
         return try store.membership(of: user, in: id)
     }
 
-    /// Changes how the user keeps the conversation. A draft whose revision is not higher than the kept one is ignored: the
-    /// result has the kept one. One that the user took off their list is on it again when they pin it, or mark it as unread:
-    /// it is counted as unread then.
+    /// Changes the user's own settings of the conversation. A draft whose revision is not higher than that of the
+    /// stored one is ignored: the result has the stored one. If the user has deleted the conversation for themselves,
+    /// it is listed again when they pin it, or mark it as unread, which makes it count as unread.
     package func change(
         _ id: ConversationID, membership change: MembershipChange, by user: UserID, in store: some MessagingStore
     ) throws -> Membership {

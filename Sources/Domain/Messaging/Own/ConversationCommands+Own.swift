@@ -2,7 +2,8 @@ package import Model
 
 // What a reader notes on messages for themselves. Nobody else learns of it, and no version changes.
 extension ConversationCommands {
-    /// Stars a message, or takes the star away, also of one of a time before the user left. Doing it twice changes nothing.
+    /// Stars a message, or removes the star, also of a message from before the user left. Doing it twice changes
+    /// nothing.
     package func star(
         _ number: Int64, in id: ConversationID, isStarred: Bool, by user: UserID, store: some MessagingStore
     ) throws -> OwnMessage {
@@ -63,7 +64,8 @@ extension ConversationCommands {
         return (messages, rows.count > limit ? StarredPosition(rows[limit - 1]) : nil)
     }
 
-    /// Hides everything that is there from the user alone, for ever. Whoever has left the group does not see it any more.
+    /// Hides all present messages from this user alone, for ever. If the user has left the group, they no longer see
+    /// it.
     ///
     /// - Parameter number: of the last message that is hidden; nil for all so far.
     package func clear(
@@ -98,7 +100,8 @@ extension ConversationCommands {
         min(number ?? .max, found.conversation.lastNumber)
     }
 
-    /// What is the user's own of some messages, which are in the order of their numbers; without those that have nothing.
+    /// The user's own notes on some messages, which are in the order of their numbers. Messages without notes are left
+    /// out.
     package func own(
         of messages: [SeenMessage], in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> [OwnMessage] {

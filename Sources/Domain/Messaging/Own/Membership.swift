@@ -29,7 +29,7 @@ package struct Membership: Hashable, Sendable {
     package var removedAfter: Int64?
     /// What the user wants of machines here.
     package var choices = LanguageChoices()
-    /// The store's counter when what is read of translations last changed.
+    /// The store's counter when the user's reading of translations last changed.
     package var choicesSince: Int64 = 0
     /// The store's counter at the last change.
     package var counter: Int64 = 0
@@ -86,7 +86,7 @@ package struct Draft: Hashable, Sendable {
     mutating func empty() { (text, replyTo) = ("", nil) }
 }
 
-/// A change of a membership by its owner; what is nil stays.
+/// A change of a membership by its user; properties that are nil stay unchanged.
 package struct MembershipChange: Hashable, Sendable {
     /// `.some(nil)` ends it.
     package var mute: Membership.Mute??

@@ -5,7 +5,7 @@ package struct OwnRow: Hashable, Sendable {
     package let conversation: ConversationID
     package let number: Int64
     package var starredAt: Timestamp?
-    /// Deleted for oneself. It never becomes visible again.
+    /// Deleted for the user themselves. It never becomes visible again.
     package var isHidden: Bool
     /// When the user first listened to it, of a voice message.
     package var listenedAt: Timestamp?
@@ -56,9 +56,9 @@ package struct StarredPosition: Hashable, Sendable {
     }
 }
 
-/// The storage of what is a reader's own.
+/// The storage of readers' own notes.
 package protocol OwnStore {
-    /// Counts a change of what is kept for one user: the store's counter of them, which only rises.
+    /// Counts a change of one user's own data. The store's counter only rises.
     func nextCounter() throws -> Int64
     /// By number.
     func ownRows(

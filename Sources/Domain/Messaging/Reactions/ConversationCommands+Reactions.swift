@@ -41,7 +41,7 @@ extension ConversationCommands {
         return try found.seen(message, by: user, in: store)
     }
 
-    /// Who has reacted, in order, after a sequence; of one emoji or of all.
+    /// The users who have reacted, in order, after a sequence; with one emoji or with any.
     package func reactions(
         to number: Int64, in id: ConversationID, emoji: ReactionEmoji?, after sequence: Int64, limit: Int,
         by user: UserID, store: some MessagingStore

@@ -64,18 +64,18 @@ package struct Reaction: Hashable, Sendable {
 
 /// The storage of reactions.
 package protocol ReactionStore {
-    /// Those of one user to messages of a conversation, by number and sequence.
+    /// The reactions of one user to messages of a conversation, by number and sequence.
     func reactions(
         of user: UserID, to numbers: ClosedRange<Int64>, in conversation: ConversationID
     ) throws -> [Reaction]
-    /// Those to a message after a sequence, in order; of one emoji or of all.
+    /// The reactions to a message after a sequence, in order; with one emoji or with any.
     ///
     /// - Parameter reader: sees their own withheld ones; nil for those that all see.
     func reactions(
         to number: Int64, in conversation: ConversationID, emoji: String?, after sequence: Int64,
         visibleTo reader: UserID?, limit: Int
     ) throws -> [Reaction]
-    /// Some of one user, anywhere.
+    /// Some reactions of one user, in any conversation.
     func reactions(by user: UserID, limit: Int) throws -> [Reaction]
     func insert(_ reaction: Reaction) throws
     func remove(_ reaction: Reaction) throws

@@ -42,7 +42,7 @@ extension ConversationCommands {
         var mark = try store.retentionMark(of: id)
         let limit = budget.messages
         let messages = try store.sentTimes(in: id, after: mark.erasedTo, limit: limit)
-        // What is sent later is sent from now on.
+        // Messages that are sent later have a time from now on.
         mark.keptSince = messages.count < limit ? store.now : mark.keptSince
         for (number, sentAt) in messages {
             guard sentAt < time, !budget.isSpent else {
@@ -76,7 +76,7 @@ extension ConversationCommands {
     }
 }
 
-/// What one transaction may do: some milliseconds of the writer's time.
+/// The limit for one transaction: some milliseconds of the writer's time.
 private struct RetentionBudget {
     var messages: Int
     var cost = ConversationCommands.maxErasureCost

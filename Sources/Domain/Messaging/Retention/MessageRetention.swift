@@ -49,7 +49,7 @@ package struct RetentionMark: Hashable, Sendable {
     }
 }
 
-/// The storage of what was erased for its age, inside one transaction.
+/// The storage of the erasure of old messages, inside one transaction.
 package protocol RetentionStore {
     /// Conversations whose mark is before `time`, or older than their own settings keep messages, or that have ended
     /// before `endedBefore` and are not erased since: first those, the oldest mark first, then these, then the last. None that

@@ -7,7 +7,7 @@ package enum ScheduledOutcome: Hashable, Sendable {
     case sent(SeenMessage)
 }
 
-/// A change of a scheduled message; what is nil stays.
+/// A change of a scheduled message; properties that are nil stay unchanged.
 package struct ScheduledChange: Hashable, Sendable {
     package var text: MessageText?
     /// `.some(nil)` is now.
@@ -60,7 +60,7 @@ extension ConversationCommands {
         return try store.scheduled(by: user, in: id, limit: limits.scheduled)
     }
 
-    /// Changes a scheduled message, or sends it now. Another time gives one that failed another try.
+    /// Changes a scheduled message, or sends it now. A message that has failed is tried again at its new time.
     package func change(
         scheduled clientID: ClientID, in id: ConversationID, _ change: ScheduledChange, by user: UserID,
         store: some MessagingStore
@@ -83,7 +83,7 @@ extension ConversationCommands {
         return .waits(scheduled, isDuplicate: false)
     }
 
-    /// Removes a scheduled message. Removing twice changes nothing; one that was sent is a conflict.
+    /// Removes a scheduled message. Removing twice changes nothing. If it was sent already, this is a conflict.
     package func unschedule(
         _ clientID: ClientID, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws {
@@ -111,7 +111,7 @@ extension ConversationCommands {
         try save(&scheduled, in: store)
     }
 
-    /// Who leaves has nothing waiting any more.
+    /// A user who leaves loses the messages that wait.
     func removeScheduled(
         by author: UserID, in id: ConversationID, _ store: some MessagingStore
     ) throws {

@@ -28,7 +28,7 @@ package struct ScheduledMessage: Hashable, Sendable {
     package var failure: Failure?
     /// Of the request, by which a repetition is told from another one.
     package let digest: [UInt8]
-    /// The store's counter of what is kept for one user, at the last change.
+    /// The store's counter of one user's own data, at the last change.
     package var counter: Int64
 
     package init(

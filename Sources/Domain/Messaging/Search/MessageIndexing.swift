@@ -125,7 +125,7 @@ extension MessageIndexer {
             guard left > 0, size < Self.maxSize else { break }
             guard let message = try store.message(number, in: id) else { continue }
             size += message.text?.utf8.count ?? 0
-            // What is indexed later is indexed as it is then.
+            // A message that is indexed later is indexed as it is then.
             let isIndexed = number <= index.indexedTo
             let before = isIndexed ? try store.indexedTerms(of: number, in: index) : []
             let (old, new) = (Set(before), isIndexed ? try store.terms(of: message) : [])
@@ -161,7 +161,7 @@ extension MessageIndexer {
         var left = Self.maxPostings
         for (id, number) in deleted {
             guard left > 0 else { return true }
-            // One that another version has made is cleared as a whole.
+            // An index that another version has made is cleared as a whole.
             if let index = try store.searchIndex(of: id) {
                 let terms = try store.indexedTerms(of: number, in: index)
                 let removed = terms.prefix(left)

@@ -73,7 +73,7 @@ struct MessageSearch<Store: SearchStore> {
             let found = walks[top.walk].found
             if let found, !visit(found) { return (.stopped, []) }
             guard !budget.isSpent else {
-                // What was visited last is not in the rest.
+                // The rest does not contain the one that was visited last.
                 let position = found == nil ? top.bound.next : top.bound
                 let isFurther = start.map { position < $0 } ?? true
                 let unvisited = heap.entries.dropFirst(found == nil ? 0 : 1).compactMap { walks[$0.walk].found }

@@ -1,5 +1,5 @@
-/// What one search may still cost, so that none keeps the others waiting: in postings visited, of which a hundred thousand
-/// take some ten milliseconds.
+/// How much one search may still cost, so that it does not delay the others: counted in visited postings, of which a
+/// hundred thousand take some ten milliseconds.
 struct SearchBudget {
     /// A lookup in the index, with its way down the tree.
     static let lookup = 4
@@ -20,7 +20,7 @@ struct SearchBudget {
         var lookups = 0
         var visited = 0
 
-        /// What is not known is taken for neither rare nor frequent.
+        /// A word without a known count is taken as neither rare nor frequent.
         var rate: Int { lookups == 0 ? 32 : visited / lookups }
     }
 
@@ -32,7 +32,7 @@ struct SearchBudget {
     /// The indices of the conditions, the rarest so far first: they leave few candidates to the others.
     var order: [Int] { frequencies.indices.sorted { (frequencies[$0].rate, $0) < (frequencies[$1].rate, $1) } }
 
-    /// - Parameter condition: the index of one that was looked up in a block.
+    /// - Parameter condition: the index of a condition that was looked up in a block.
     mutating func spend(onLookups count: Int, visited: Int, of condition: Int) {
         spend(count * Self.lookup + visited)
         frequencies[condition].lookups += 1

@@ -27,7 +27,7 @@ package enum SearchCursor: Hashable, Sendable {
 
     /// - Throws: `invalid_request` of `cursor`.
     package init(text: String) throws(Problem) {
-        // What is too long is not looked at.
+        // A text that is too long is not analysed.
         guard text.utf8.count <= 200 else { throw Self.isForeign }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         switch parts.count {

@@ -1,4 +1,4 @@
-/// A binary heap of what is to be looked at, the newest first.
+/// A binary heap of the messages to look at, the newest first.
 struct SearchHeap {
     struct Entry {
         /// Nothing that the walk has left is newer.

@@ -49,9 +49,9 @@ package protocol SearchIndexStore {
     func indexedTerms(of number: Int64, in index: SearchIndex) throws -> [SearchTerm]
     /// Sets of which terms messages have postings, by their numbers.
     func setIndexedTerms(_ terms: [Int64: [SearchTerm]], in index: SearchIndex) throws
-    /// Removes any of what is kept of messages, at most `limit` rows. Returns how many.
+    /// Removes some rows of any messages, at most `limit`. Returns how many.
     func removeRows(of index: SearchIndex, limit: Int) throws -> Int
-    /// Notes that the text of a message has changed or is gone. One that is not indexed yet needs no note.
+    /// Notes that the text of a message has changed or is gone. A message that is not indexed yet needs no note.
     func noteChangedText(of number: Int64, in conversation: ConversationID) throws
     func removeChangedText(of number: Int64, in conversation: ConversationID) throws
     /// The messages of which the index still has the terms of another text, the oldest first.
@@ -73,9 +73,10 @@ enum MessageTerms {
     static func kind(_ kind: Message.Kind) -> SearchTerm { SearchTerm("." + kind.rawValue) }
     static let link = SearchTerm("/")
 
-    /// Of the text, and of the one that others see while that is withheld from them. None of a deleted message.
+    /// The terms of the text, and of the text that others see while it is withheld from them. A deleted message has
+    /// none.
     ///
-    /// Who left may see another former text: such a message is read (``SearchWalk``).
+    /// A user who left may see an earlier text: such a message is read (``SearchWalk``).
     static func terms(of message: Message, shown edit: MessageEdit?) -> Set<SearchTerm> {
         guard message.deletedAt == nil, message.text != nil || message.kind == .call || message.kind == .voice else {
             return []

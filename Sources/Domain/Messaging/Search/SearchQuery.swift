@@ -2,9 +2,9 @@ package import Model
 
 /// What is searched for: phrases, all of which a text must have.
 ///
-/// A query is words with spaces between them. What stands between quotation marks is one phrase, whose words follow each
-/// other, and so is a word that is divided by other characters, as in `e-mail`, or written in a script without spaces. Of
-/// the last word the beginning is enough, unless it is quoted. A missing closing quotation mark is added at the end.
+/// A query is words with spaces between them. Text between quotation marks is one phrase, whose words follow each
+/// other, and so is a word that is divided by other characters, as in `e-mail`, or written in a script without spaces.
+/// Of the last word the beginning is enough, unless it is quoted. A missing closing quotation mark is added at the end.
 package struct SearchQuery: Hashable, Sendable {
     /// In Unicode scalars.
     package static let maxLength = 256
@@ -41,7 +41,7 @@ package struct SearchQuery: Hashable, Sendable {
                 "A query has at most \(Self.maxUnits) words, of which each character of a script without spaces is one."
             )
         }
-        // Said twice it asks for no more, and costs as much again.
+        // A repeated phrase does not change the result, but would cost as much again.
         var seen: Set<Phrase> = []
         self.phrases = phrases.filter { seen.insert($0.withoutPositions).inserted }
         self.text = text.replacing("+", with: " ")
@@ -68,7 +68,7 @@ package struct SearchQuery: Hashable, Sendable {
                 part.append(scalar)
             }
         }
-        // Somebody who is still typing has not closed it.
+        // A user who is still typing has not closed it yet.
         end(false)
         return parts
     }

@@ -65,7 +65,7 @@ package struct SearchRequest: Hashable, Sendable {
         case relevance
     }
 
-    /// Nil where filters alone say what is searched for.
+    /// Nil if there are only filters.
     package var query: SearchQuery?
     package var filters: SearchFilters
     package var order: Order
@@ -150,6 +150,6 @@ package struct SearchPosition: Hashable, Sendable, Comparable {
         return left.number < right.number
     }
 
-    /// What is just newer than this.
+    /// Messages that are just newer than this.
     var next: Self { Self(sentAt, conversation, number == .max ? number : number + 1) }
 }

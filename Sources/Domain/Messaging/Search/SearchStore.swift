@@ -7,7 +7,7 @@ package struct SearchedConversation: Hashable, Sendable {
     package var index: SearchIndex?
 
     package init(_ conversation: Conversation, _ member: Member, _ spans: MembershipSpans, index: SearchIndex?) {
-        // As the pages of messages have it: nothing is written by who left.
+        // The same as in pages of messages: a user who left writes nothing.
         let conversation = member.state == .left ? member.conversationAtLeaving ?? conversation : conversation
         let access = ConversationAccess(
             kind: conversation.kind, settings: conversation.settings, state: member.state, role: member.role,

@@ -1,7 +1,7 @@
 internal import Languages
 
-/// Divides texts into what is searched: the same for messages and for what they are searched for, and for texts that look the
-/// same (``NormalizedText``).
+/// Divides texts into terms: in the same way for messages and for queries, and for texts that look the same
+/// (``NormalizedText``).
 ///
 /// A unit is a word: a run of letters, marks and numbers, folded to lower case without accents. In scripts that write no
 /// spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) each character is a unit, and the index has a
@@ -11,7 +11,8 @@ package struct SearchTokenizer {
     package static let maxLength = 32
     /// Distinct terms of a text; what comes after them is not searched.
     package static let maxTerms = 4_096
-    /// Of this type. An index that another version made is made anew: raise it with every change of what a text's terms are.
+    /// The version of this type. An index of another version is built again: raise it with every change of the terms of
+    /// a text.
     package static let version: Int64 = 4
 
     /// A word, or a character of a script without spaces, and where the text has it.
@@ -63,9 +64,10 @@ package struct SearchTokenizer {
 
     private var units: [Unit] = []
     private var offset = 0
-    /// What was read last, unless it is in the segment.
+    /// The character that was read last, unless it is in the segment.
     private var pending: NormalizedScalar?
-    /// What is normalized together: a scalar and marks after it, or what else changes with what is before it.
+    /// A segment that is normalized together: a scalar with the marks after it, or other scalars that change with those
+    /// before them.
     private var segment: [NormalizedScalar] = []
     private var word: [Unicode.Scalar] = []
     private var wordStart = 0

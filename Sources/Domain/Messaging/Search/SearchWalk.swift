@@ -55,7 +55,7 @@ struct SearchWalk<Store: SearchStore> {
         guard last.lastNumber > 0, let newest = access.visible(in: 1...last.lastNumber).last?.upperBound else {
             return nil
         }
-        // Who left is not even to infer when something was written since.
+        // A user who left must not even be able to infer when something was written since then.
         var time = access.spans.isOpen ? last.lastSentAt : try store.sentAt(newest, in: id) ?? last.createdAt
         if let from = search.filters.from, time < from { return nil }
         if let to = search.filters.to { time = min(time, to.adding(milliseconds: -1)) }

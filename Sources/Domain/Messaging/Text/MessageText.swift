@@ -2,8 +2,8 @@ package import Model
 
 /// The text of a message: what was written, with line breaks made uniform and the space around it removed.
 ///
-/// Nothing else is changed: characters that are invisible or change the text direction are part of what people write, and
-/// whoever shows a text isolates its direction.
+/// Nothing else is changed: characters that are invisible or change the text direction are part of what people write,
+/// and clients that show a text isolate its direction.
 package struct MessageText: Hashable, Sendable {
     /// In bytes of UTF-8.
     package static let maxBytes = 65_536
@@ -15,7 +15,7 @@ package struct MessageText: Hashable, Sendable {
     /// - Throws: `invalid_request` of the field: of a text that is empty, too long, has a control character other than a tab
     ///   and line breaks, or a character with more than 64 marks.
     package init(_ text: String, field: String = "text") throws(Problem) {
-        // What is too long is not looked at.
+        // A text that is too long is not analysed.
         guard text.utf8.count <= Self.maxBytes else { throw Self.tooLong(field) }
         var scalars = String.UnicodeScalarView()
         var previous: Unicode.Scalar?

@@ -5,12 +5,12 @@ extension TextRange {
     ///
     /// - Parameters:
     ///   - limit: how many UTF-16 units of it are read.
-    ///   - name: of a user who is mentioned; nil if it is not known.
+    ///   - name: the name of a user who is mentioned; nil if it is not known.
     package static func plain(
         _ text: String, _ ranges: [TextRange], limit: Int, name: (UserID) throws -> String?
     ) rethrows -> String {
         let units = Array(text.utf16.prefix(limit))
-        // What is shown in the place of units that begin a mention; empty for the others of it, and for markers.
+        // What is shown instead of the unit that begins a mention; empty for its other units, and for markers.
         var replaced: [Int: [UInt16]] = [:]
         for range in ranges where range.start >= 0 && range.end <= units.count {
             if range.kind == .mention {

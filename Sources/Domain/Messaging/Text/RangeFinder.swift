@@ -8,10 +8,10 @@ internal import Model
 /// `foo**bar**baz` are plain.
 ///
 /// Letters of scripts without spaces (``UnspacedScript``) may stand before and after a marker: **太字** is bold in
-/// `これは**太字**です`, and within `**` and `~~` also beside other letters, as in `Swift**语言**`. The exception is an underscore
-/// after Hangul, which has spaces before words: it stands in names of files.
+/// `これは**太字**です`, and within `**` and `~~` also beside other letters, as in `Swift**语言**`. The exception is an
+/// underscore after Hangul, which has spaces before words: it occurs in names of files.
 package struct RangeFinder {
-    /// More are left out: a text is shown whole, and what is beyond them as it is written.
+    /// Further ones are left out: the whole text is shown, and the rest of it as it is written.
     package static let maxRanges = 500
 
     private let scalars: [Unicode.Scalar]
@@ -62,8 +62,8 @@ package struct RangeFinder {
         )
     }
 
-    /// Whether what was made of a text leads somewhere that the text does not. A link with a path may run into a word of a
-    /// script without spaces; behind a host alone, that would be another host.
+    /// Whether a text that was derived from another one has a link that the original does not have. A link with a path
+    /// may run into a word of a script without spaces; behind a host alone, that would be another host.
     package static func adds(targetsOf text: String, to original: String) -> Bool {
         let own = targets(in: original)
         return targets(in: text).contains { target in
@@ -134,7 +134,7 @@ extension RangeFinder {
         }
         add(isBlock ? .block : .code, from: index, to: end)
         index = end
-        // A block may end on another line, where all begins anew.
+        // A block may end on another line, where all markers begin again.
         if isBlock {
             openers.removeAll(keepingCapacity: true)
             unclosedOnLine.removeAll(keepingCapacity: true)
@@ -239,14 +239,14 @@ extension RangeFinder {
         if !isSpace(at: index), mayOpen(scalar, from: start) { open(markers, at: start) }
     }
 
-    /// Whether what is before a marker, which ends at `index`, lets it open something.
+    /// Whether the text before a marker, which ends at `index`, lets it open a range.
     private func mayOpen(_ marker: Unicode.Scalar, from start: Int) -> Bool {
         guard let before = letter(before: start) else { return true }
         if marker == "_", UnspacedScript.isHangul(before) { return false }
         return !Self.isWordCharacter(before) || parts(before, scalar(at: index), from: start)
     }
 
-    /// Whether what is after it lets it close something.
+    /// Whether the text after it lets it close a range.
     private func mayClose(from start: Int) -> Bool {
         guard let after = scalar(at: index), Self.isWordCharacter(after) else { return true }
         return parts(after, letter(before: start), from: start)
@@ -261,7 +261,7 @@ extension RangeFinder {
     private mutating func open(_ markers: [Marker], at start: Int) {
         var position = start
         for marker in markers {
-            // One that is open already is not opened in itself.
+            // A marker that is open already is not opened again inside.
             if !openers.contains(where: { $0.marker == marker }) {
                 openers.append(Opener(marker: marker, index: position, run: start))
             }
@@ -269,8 +269,8 @@ extension RangeFinder {
         }
     }
 
-    /// Closes those of `markers` that are open, the innermost first, and what was opened in them is none. Returns whether
-    /// there were any.
+    /// Closes those of `markers` that are open, the innermost first. Markers that were opened inside of them do not
+    /// count. Returns whether there were any.
     private mutating func close(_ markers: [Marker], at start: Int) -> Bool {
         var left = markers
         var position = start
@@ -307,7 +307,7 @@ extension RangeFinder {
     /// Whether a word of a script with spaces ends at `index`.
     private func endsWord(before index: Int) -> Bool { letter(before: index).map(Self.isWordCharacter) ?? false }
 
-    /// What is before `index` without its marks: é is a letter, also as two scalars.
+    /// The scalar before `index` without its marks: é is a letter, also as two scalars.
     private func letter(before index: Int) -> Unicode.Scalar? {
         var index = index - 1
         while let scalar = scalar(at: index), ScalarTraits(scalar).contains(.mark) { index -= 1 }

@@ -14,7 +14,7 @@ struct ScalarTraits: OptionSet {
     static let mark = Self(rawValue: 16)
     /// `Default_Ignorable_Code_Point`: joiners and soft hyphens.
     static let ignorable = Self(rawValue: 32)
-    /// It may change with what is before it where texts are normalized.
+    /// It may change with the scalars before it when a text is normalized.
     static let joinsSegment = Self(rawValue: 64)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -4,7 +4,7 @@ import Model
 /// What is found in a text before it is stored.
 package struct TextAnalysis: Hashable, Sendable {
     package var ranges: [TextRange]
-    /// Nil if it is in no language, or nobody can tell in which.
+    /// Nil if the text is in no language, or the language is not known.
     package var scores: LanguageScores?
 }
 

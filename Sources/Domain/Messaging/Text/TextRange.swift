@@ -28,7 +28,7 @@ package struct TextRange: Hashable, Sendable {
     package var kind: Kind
     package var start: Int
     package var length: Int
-    /// Who is mentioned; nil for everybody, and for other kinds.
+    /// The user who is mentioned; nil for everybody, and for other kinds.
     package var user: UserID?
 
     package init(_ kind: Kind, start: Int, length: Int, user: UserID? = nil) {

@@ -14,7 +14,7 @@ package struct MessageReference: Hashable, Sendable {
 
 /// The storage of threads. A thread is the messages that name its root, which is not among them.
 package protocol ThreadStore {
-    /// Like `messages(in:_:visibleTo:isNewestFirst:limit:)`, of one thread.
+    /// As `messages(in:_:visibleTo:isNewestFirst:limit:)`, for one thread.
     func replies(
         to root: Int64, in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID,
         isNewestFirst: Bool, limit: Int

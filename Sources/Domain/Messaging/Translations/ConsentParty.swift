@@ -7,12 +7,12 @@ package enum ConsentParty: Hashable, Sendable {
     case server
     /// What a group's administrators allow.
     case conversation
-    /// What the user allows who asks.
+    /// What the user who asks allows.
     case reader
-    /// What another one allows: who wrote it, or the other one of two people.
+    /// What another user allows: the author, or the other one of two people.
     case author
 
-    /// A sentence for who asks.
+    /// A sentence for the user who asks.
     ///
     /// - Parameter what: such as "machines translate this".
     package func sentence(_ what: String) -> String {
@@ -40,10 +40,10 @@ extension MessageLevels {
 }
 
 extension ConversationCommands {
-    /// The problem of who asks for something that may not be made of a message.
+    /// The problem for a user who asks for something that machines may not do with a message.
     ///
     /// - Parameters:
-    ///   - levels: the lowest that would do, of what is made on the server itself first.
+    ///   - levels: the lowest sufficient levels; first the one for engines on the server itself.
     ///   - what: such as "machines translate this".
     package func consentProblem(
         _ what: String, of number: Int64, in id: ConversationID, levels wanted: [IntelligenceLevel], by user: UserID,

@@ -1,10 +1,10 @@
 package import Languages
 package import Model
 
-/// What is known of a draft, or of a message that somebody wants to reply to, to the one who asks.
+/// The context of a draft, or of a message to which the user wants to reply, for the user who asks.
 package struct WritingContext: Hashable, Sendable {
     package var text: MaskedText
-    /// Nil if nobody knows.
+    /// Nil if it is not known.
     package var language: LanguageTag?
     /// What may be made of the text.
     package var level: IntelligenceLevel
@@ -12,13 +12,13 @@ package struct WritingContext: Hashable, Sendable {
     package var earlier: [EarlierMessage]
     /// How the others write here; nil if nothing says so.
     package var register: FormalityRules.Register?
-    /// Whether all who read it know the abbreviations of its language, as far as they say which languages they know.
+    /// Whether all readers know the abbreviations of its language, according to the languages that they say they know.
     package var knowsAbbreviations: Bool
-    /// In which language the one who asks reads.
+    /// The language in which the user who asks reads.
     package var reader: LanguageTag
 }
 
-// Drafts, and replies that are suggested: they are of the one who asks, and stored nowhere.
+// Drafts and suggested replies. They are for the user who asks, and are not stored.
 extension ConversationCommands {
     /// Of a draft for a conversation, in which the user may write.
     ///
@@ -98,7 +98,8 @@ extension ConversationCommands {
     ) throws -> Bool {
         let members = try store.members(of: conversation.id, after: nil, limit: Self.readersLookedAt + 1)
         return try members.filter { $0.user != user && $0.state == .member }.allSatisfy { member in
-            // Abbreviations are of one's own language. Who says nothing of languages is not lectured about.
+            // Users know the abbreviations of their own languages. Members who have not named any language do not
+            // count.
             guard let first = try store.languages(of: member.user).first else { return true }
             return language.isReadable(knowing: [first])
         }

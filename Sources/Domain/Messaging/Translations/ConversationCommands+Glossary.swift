@@ -11,8 +11,8 @@ extension ConversationCommands {
         return try store.glossary(of: id)
     }
 
-    /// Replaces those of the conversation: of a group its administrators do, of two people both. What was translated stays
-    /// until somebody asks for it again.
+    /// Replaces the terms of the conversation. The administrators of a group may do that, and both of two people.
+    /// Existing translations stay until somebody asks for them again.
     ///
     /// - Throws: `invalid_request` with the field of the first entry that cannot be used.
     package func setGlossary(

@@ -1,15 +1,16 @@
 package import Languages
 package import Model
 
-// Hints on messages: who may have them, and what is to be made.
+// Hints on messages: who may get them, and which have to be made.
 extension ConversationCommands {
     /// Hints on a message that the user sees: those of a model, if there are any, else those of the lexicons, which are
-    /// there at once; a model is asked where there is one that may be. The lexicons' are made anew for who asks: they
-    /// cost some microseconds, and what is not stored need not be erased, nor made again when a lexicon changes.
+    /// available at once. If there is a model that may be asked, it is. Hints of lexicons are made again for each user
+    /// who asks: that takes some microseconds, and hints that are not stored need not be erased, nor updated when a
+    /// lexicon changes.
     ///
     /// - Parameters:
-    ///   - isAutomatic: whether nobody has asked for them. What is found is stored then, since it goes out on a stream, whose
-    ///     state are rows.
+    ///   - isAutomatic: whether nobody has asked for them. Then the hints are stored, since they are sent on a stream,
+    ///     whose state are rows.
     /// - Returns: nil if something has to be written for it, and `writes` is false.
     /// - Throws: `not_found` if the user does not see the message.
     package func hints(
@@ -175,7 +176,7 @@ package enum HintOutcome: Hashable, Sendable {
     case unavailable(MessageTranslation.Reason)
 }
 
-// The work of those who ask models.
+// The work for workers that ask models.
 extension ConversationCommands {
     /// What a model is asked for a claim; nil if its message has changed, or it is no longer demanded.
     package func hintWork(
@@ -196,8 +197,8 @@ extension ConversationCommands {
             earlier: earlier.map(\.shown), sources: earlier.map(\.source))
     }
 
-    /// The messages before one, the oldest first: those alone that all see in these words who see that one, whose authors
-    /// allow that a model is given them, and that do not disappear.
+    /// The messages before one, the oldest first. It has only messages that everybody who sees that one sees with the
+    /// same text, whose authors allow that a model gets them, and that do not disappear.
     private func earlier<Store: MessagingStore>(
         than message: Message, as version: Int64, in conversation: Conversation, isHosted: Bool,
         levels: inout MessageLevels<Store>, _ store: Store
@@ -209,7 +210,7 @@ extension ConversationCommands {
         let messages = try store.messages(
             in: conversation.id, first + 1...number - 1, visibleTo: message.author, isNewestFirst: true,
             limit: EarlierMessage.maxCount)
-        // Who had left before a text was changed does not see it, even when they are back.
+        // Users who had left before a text was changed do not see the change, even if they came back.
         let end = try store.earliestEnd(after: version, number, in: conversation.id)
         return try Self.numberedEarlier(
             messages.filter { !$0.isWithheld && !$0.isTextWithheld && $0.textVersion <= end ?? .max },
@@ -218,7 +219,7 @@ extension ConversationCommands {
 
     /// - Parameters:
     ///   - messages: the newest first.
-    ///   - me: who is called so.
+    ///   - me: the user who is called “me”.
     static func earlier<Store: MessagingStore>(
         _ messages: [Message], isHosted: Bool, of me: UserID? = nil, _ levels: inout MessageLevels<Store>
     ) throws -> [EarlierMessage] {
@@ -264,7 +265,7 @@ extension ConversationCommands {
             if try !levels.level(of: message).allowsModel(isHosted: isHosted) {
                 (row.status, row.reason) = (.unavailable, .consentRequired)
             } else if try !areCurrent(sources, in: job.conversation, isHosted: isHosted, &levels, store) {
-                // It may say what an earlier message said, which is no more.
+                // It may repeat an earlier message that no longer exists.
                 (row.status, row.reason) = (.failed, .providerFailed)
             } else {
                 row.level = isHosted ? .full : .local
@@ -291,7 +292,7 @@ extension ConversationCommands {
         return true
     }
 
-    /// Removes what was made of a message: its text is another one, or gone.
+    /// Removes what was derived from a message whose text has changed or is gone.
     func removeDerived(of number: Int64, in id: ConversationID, _ store: some MessagingStore) throws {
         try store.removeTranslations(of: number, in: id)
         for row in try store.hints(restingOn: number, in: id) { try withdraw(row, store) }

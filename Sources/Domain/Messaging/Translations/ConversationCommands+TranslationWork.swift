@@ -21,9 +21,9 @@ package enum TranslationOutcome: Hashable, Sendable {
     case unavailable(MessageTranslation.Reason)
 }
 
-// The work of those who make translations.
+// The work for workers that make translations.
 extension ConversationCommands {
-    /// What is to be translated for these claims. A claim whose message has changed, or is no longer demanded, has none.
+    /// The texts to translate for these claims. A claim whose message has changed, or is no longer demanded, has none.
     package func work(for claims: [ClaimedJob], in store: some MessagingStore) throws -> [TranslationWork] {
         // A batch is of one conversation, into one language.
         var glossaries: [TranslationTarget: (all: Glossary, own: Glossary)] = [:]
@@ -34,7 +34,7 @@ extension ConversationCommands {
                 try isDemanded(job, in: store), let text = try text(of: job, message, in: store)
             else { return nil }
             var levels = MessageLevels(conversation, rules: intelligence, in: store)
-            // What a deleted user wrote is about to be erased: nobody is given it.
+            // Messages of a deleted user are about to be erased: no engine gets them.
             let level = try levels.level(of: message)
             let glossary =
                 try glossaries[job.target] ?? (
@@ -48,7 +48,7 @@ extension ConversationCommands {
         }
     }
 
-    /// Stores what became of a claim, unless somebody else has claimed it since, or the message has changed: what is
+    /// Stores the result of a claim, unless another worker has claimed it since, or the message has changed: what is
     /// derived from a text that is gone is never stored.
     ///
     /// - Parameter terms: that it was made with.
@@ -106,7 +106,7 @@ extension ConversationCommands {
             of: job.number, textVersion: job.of, into: job.target, in: job.conversation)?.status == .queued
     }
 
-    /// Of the version that is demanded: one that is withheld has another before it, which everybody else reads.
+    /// The text of the demanded version. A withheld text has an earlier one, which everybody else reads.
     func text(
         of job: TranslationJob, _ message: Message, in store: some MessagingStore
     ) throws -> MaskedText? {
@@ -120,7 +120,7 @@ extension ConversationCommands {
 
 // What changes under translations.
 extension ConversationCommands {
-    /// Erases what was made of messages that may not be made of them any more. Who listens is told of it.
+    /// Erases results that machines may no longer derive from messages. Listeners are told.
     ///
     /// - Parameter limit: how many translations are looked at.
     /// - Returns: the number after which to go on; nil if that was all.
@@ -146,7 +146,7 @@ extension ConversationCommands {
         return [next, nextHints, nextSummaries].compactMap(\.self).min()
     }
 
-    /// The message is in another language than was thought: what was made of it is made anew.
+    /// The message is in another language than the server had found: what was derived from it is made again.
     func retranslate(_ message: Message, in store: some MessagingStore) throws {
         guard let source = message.language?.code else { return }
         for var row in try store.translations(of: message.number, in: message.conversation)

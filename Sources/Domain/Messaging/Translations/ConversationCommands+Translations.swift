@@ -1,7 +1,7 @@
 package import Languages
 package import Model
 
-// Translations of messages: who may have one, and what is to be made.
+// Translations of messages: who may get one, and which have to be made.
 extension ConversationCommands {
     /// As `requestTranslations`, if nothing has to be demanded for it. All messages are looked through, so that the request
     /// need not do it in its transaction.
@@ -23,7 +23,7 @@ extension ConversationCommands {
     ///
     /// - Parameters:
     ///   - numbers: 1 to `limits.translatedAtOnce`.
-    ///   - language: nil for the one that the user reads in this conversation.
+    ///   - language: nil for the language in which the user reads this conversation.
     ///   - isAutomatic: whether nobody has asked for them.
     /// - Throws: `not_found` of the field whose message the user does not see.
     package func requestTranslations(
@@ -62,7 +62,7 @@ extension ConversationCommands {
         }
     }
 
-    /// Those of the messages after a number that somebody reads automatically and nobody has demanded yet, the newest first.
+    /// The messages after a number that somebody reads automatically and nobody has demanded yet, the newest first.
     package func untranslated(
         after number: Int64, in id: ConversationID, for user: UserID, support: TranslationSupport,
         store: some MessagingStore
@@ -94,7 +94,7 @@ extension ConversationCommands {
             found: found, user: user, commands: self, support: support, isAutomatic: true, store: store)
         return try messages(demand.page, found.conversation).filter { message in
             guard reader.needs(message, in: try self.language(of: message, in: store)) else { return false }
-            // What failed is tried again by who asks for it.
+            // A failed translation is tried again when a user asks for it.
             let known = try store.translation(
                 of: message.number, textVersion: message.textVersion, into: target, in: id)
             return try known == nil && demand.known(message, into: target) == nil
@@ -115,8 +115,8 @@ extension ConversationCommands {
             hints: own.choices.hints ?? general.choices.hints ?? .onRequest)
     }
 
-    /// Who sees that a translation of this version of the message has changed. A text that is withheld is its author's alone,
-    /// and the one before it is then everybody else's: the author must not learn that anybody reads it.
+    /// Who sees that a translation of this version of the message has changed. Only its author sees a text that is
+    /// withheld, and everybody else sees the text before it: the author must not learn that anybody reads that one.
     func audience(ofTranslationOf version: Int64, _ message: Message) -> TranslationAudience {
         if message.isWithheld { return .author(message.author) }
         guard message.isTextWithheld else { return .readers }
@@ -124,7 +124,7 @@ extension ConversationCommands {
     }
 }
 
-/// Who is told of a change of a translation, of those who see its message and read its language.
+/// Which of the users who see the message and read its language are told of a change of a translation.
 package enum TranslationAudience: Hashable, Sendable {
     case readers
     case author(UserID)
@@ -147,7 +147,8 @@ package struct TranslationReader: Hashable, Sendable {
 
     package var target: TranslationTarget? { language.map { TranslationTarget($0, tone: tone) } }
 
-    /// Whether the message is in a language that the user does not know. A guess that may be one that they know is left.
+    /// Whether the message is in a language that the user does not know. If it is a guess, and may be a language that
+    /// they know, the message is not translated.
     func needs(_ message: Message, in language: MessageLanguage?) -> Bool {
         guard message.author != user, let language, !language.code.isReadable(knowing: known),
             self.language.map({ !language.code.isReadable(knowing: [$0]) }) ?? false
@@ -168,7 +169,7 @@ struct TranslationDemand<Store: MessagingStore> {
     private let commands: ConversationCommands
     private let support: TranslationSupport
     private let store: Store
-    /// Unasked: on the author's budget, whom nobody can make write more.
+    /// Without a request, the author's budget pays: nobody can make the author write more.
     private let isAutomatic: Bool
     private var levels: MessageLevels<Store>
     private var glossaries: [LanguageTag: LazyGlossary] = [:]
@@ -281,7 +282,8 @@ extension Message {
 }
 
 extension MaskedText {
-    /// A message's text: what is the same in every language is kept, and what leaves no server.
+    /// A message's text. Parts that are the same in every language, and parts that may leave no server, are kept as
+    /// they are.
     package init(_ text: String, ranges: [TextRange]) {
         let same = ranges.filter(\.kind.isSameInEveryLanguage).map { $0.start..<$0.end }
         self.init(text, keeping: same + SensitiveText.ranges(in: text))

@@ -1,8 +1,8 @@
 package import Languages
 package import Model
 
-/// What a reader from elsewhere may not understand of a message, explained in a language. It stands beside the message, as
-/// a translation does.
+/// What a reader from elsewhere may not understand in a message, explained in a language. It is shown beside the
+/// message, as a translation is.
 package struct MessageHints: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A language model.
@@ -61,7 +61,7 @@ package struct MessageHints: Hashable, Sendable {
     /// Where lexicons know nothing, nothing is stored.
     var isWithdrawn: Bool { status == .done && kind == .lexicon && items.isEmpty }
 
-    /// As those see it who may not have what such an engine made.
+    /// As users see it who may not get the results of such an engine.
     func seen(at level: IntelligenceLevel) -> MessageHints {
         guard level < self.level || level == .off, status == .done || status == .queued || !items.isEmpty else {
             return self
@@ -154,17 +154,17 @@ package protocol HintStore {
     ) throws -> MessageHints?
     /// Of all languages and versions, of messages after a number, in the order of their numbers.
     func hints(in conversation: ConversationID, after number: Int64, limit: Int) throws -> [MessageHints]
-    /// Those of a model that was given this message as one of the earlier ones.
+    /// The hints of a model that got this message as one of the earlier ones.
     func hints(restingOn number: Int64, in conversation: ConversationID) throws -> [MessageHints]
     /// Inserts or replaces.
     ///
     /// - Parameter audience: who is told.
     func save(_ hints: MessageHints, for audience: TranslationAudience) throws
-    /// The last number, before this one, after which the view of some member begins who sees this one: what stands at it
-    /// or before it is not theirs to see.
+    /// The last number, before this one, after which the view of some member who sees this one begins. That member may
+    /// not see messages up to that number.
     func latestStart(before number: Int64, in conversation: ConversationID) throws -> Int64
-    /// The sequence when the first member left who sees a message as it is since `sequence`: what changed later is not theirs
-    /// to see. Nil if none of them has left.
+    /// The sequence when the first member left who sees a message as it is since `sequence`. That member may not see
+    /// later changes. Nil if none of them has left.
     func earliestEnd(
         after sequence: Int64, _ number: Int64, in conversation: ConversationID
     ) throws -> Int64?

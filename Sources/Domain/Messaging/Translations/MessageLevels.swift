@@ -15,7 +15,7 @@ package struct MessageLevels<Store: MessagingStore> {
         self.store = store
     }
 
-    /// Of a forwarded message, who wrote it first has a say too.
+    /// For a forwarded message, the level of the user who wrote it first counts too.
     package mutating func level(of message: Message) throws -> IntelligenceLevel {
         var level = try level(ofWordsBy: message.author)
         if let first = message.forwardedFrom { level = min(level, try self.level(of: first)) }
@@ -35,10 +35,10 @@ package struct MessageLevels<Store: MessagingStore> {
         if let ofConversation { return ofConversation }
         let level: IntelligenceLevel
         if conversation.kind == .group {
-            // Who has left sees the settings of then: what holds is what its administrators say now.
+            // A user who has left sees the settings of that time, but the present settings of the administrators apply.
             level = try store.conversation(conversation.id)?.settings.intelligence ?? rules.defaultLevel
         } else {
-            // Who is gone has nothing to say of what the other one writes.
+            // The level of a user who is gone does not count for what the other one writes.
             let members = try store.members(of: conversation.id, after: nil, limit: 2).map(\.user)
                 .filter { try store.isActive($0) }
             level = try members.map { try self.level(of: $0) }.min() ?? rules.defaultLevel
@@ -50,8 +50,8 @@ package struct MessageLevels<Store: MessagingStore> {
     var ceiling: IntelligenceLevel { rules.ceiling }
     var isGroup: Bool { conversation.kind == .group }
 
-    /// Of what somebody has chosen for the conversation, or for all. Who is disabled, or has deleted their account, allows
-    /// nothing any more.
+    /// The level that a user has chosen for the conversation, or for all. A user who is disabled, or has deleted their
+    /// account, allows nothing.
     mutating func level(of user: UserID) throws -> IntelligenceLevel {
         if let known = own[user] { return known }
         let level =

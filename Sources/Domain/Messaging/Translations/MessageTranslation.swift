@@ -1,7 +1,7 @@
 package import Languages
 package import Model
 
-/// A message's text in another language. It stands beside the message and never changes its version.
+/// A message's text in another language. It is shown beside the message and never changes its version.
 package struct MessageTranslation: Hashable, Sendable {
     package enum Status: String, Hashable, Sendable, CaseIterable {
         /// Demanded, and not made yet.
@@ -17,7 +17,7 @@ package struct MessageTranslation: Hashable, Sendable {
     package enum Reason: String, Hashable, Sendable, CaseIterable {
         /// A call, a notice, a deleted message, or nothing but links, mentions and emoji.
         case noText = "no_text"
-        /// Nobody knows in which language it is: its author can say.
+        /// The language of the text is not known: its author can say it.
         case languageUnknown = "language_unknown"
         /// It is in that language.
         case sameLanguage = "same_language"
@@ -30,7 +30,7 @@ package struct MessageTranslation: Hashable, Sendable {
         /// Links, mentions or code of the message came back damaged.
         case damaged
         case textTooLong = "text_too_long"
-        /// It was edited since, and the reader, who was away, sees it as it was.
+        /// The message was edited since then, and the reader, who had left, sees it as it was.
         case edited
         case providerFailed = "provider_failed"
         /// What may be translated in a day is used up.
@@ -77,7 +77,7 @@ package struct MessageTranslation: Hashable, Sendable {
         self.touched = touched
     }
 
-    /// As those see it who may not have a text that such an engine made.
+    /// As users see it who may not get a text of such an engine.
     func seen(at level: IntelligenceLevel) -> MessageTranslation {
         guard level < self.level || level == .off, status == .done || status == .queued else { return self }
         var seen = self
@@ -105,7 +105,7 @@ package struct MessageTranslation: Hashable, Sendable {
 package struct IntelligenceRules: Hashable, Sendable {
     /// The most that anybody can allow.
     package var ceiling: IntelligenceLevel
-    /// What holds where nobody has said anything.
+    /// The level that applies if nobody has chosen one.
     package var defaultLevel: IntelligenceLevel
     /// What hosted services may be given.
     package var budget: ProviderBudget
@@ -115,11 +115,11 @@ package struct IntelligenceRules: Hashable, Sendable {
     package var isEmbedderHosted: Bool
     /// Terms of all conversations, which may have others for the same words.
     package var glossary: [GlossaryEntry]
-    /// How readers are spoken to who have not said anything.
+    /// How readers are addressed who have not chosen a tone.
     package var tone: TranslationTone?
     /// Of models, by their names as engines.
     package var prices: [String: TokenPrice]
-    /// Dollars for a minute of speech; 0 where nobody has said.
+    /// Dollars for a minute of speech; 0 if it is not set.
     package var minutePrice: Double
 
     package init(

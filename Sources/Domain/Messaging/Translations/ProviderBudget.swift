@@ -1,7 +1,7 @@
 package import Languages
 package import Model
 
-/// What hosted services may be given: it is reserved before a call, so that nobody can cost the operator more.
+/// How much hosted services may get. It is reserved before a call, so that no user can cost the operator more.
 package struct ProviderBudget: Hashable, Sendable {
     /// Characters of one user in a day of UTC.
     package var dailyCharacters: Int64
@@ -119,7 +119,7 @@ extension ConversationCommands {
         return call
     }
 
-    /// Says how it ended. What was refused is given back.
+    /// Says how it ended. If it was refused, the reservation is given back.
     ///
     /// - Parameter usage: as the service says; nil if it does not, so that the estimate stays.
     @discardableResult
@@ -146,7 +146,7 @@ extension ConversationCommands {
         try isWithinBudget(user, ProviderUsage(characters: characters), in: store)
     }
 
-    /// What is not asked for is not looked at: who has used up the texts of a day may still speak.
+    /// Only the requested budget is checked: a user who has used up the texts of a day may still speak.
     private func isWithinBudget(_ user: UserID, _ more: ProviderUsage, in store: some MessagingStore) throws -> Bool {
         let budget = intelligence.budget
         let (day, month) = (

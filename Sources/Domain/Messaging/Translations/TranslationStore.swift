@@ -72,7 +72,7 @@ package protocol TranslationStore: HintStore, SummaryStore {
     ///
     /// - Parameter audience: who is told.
     func save(_ translation: MessageTranslation, for audience: TranslationAudience) throws
-    /// Removes all of the message, what is to be made of it, and the summaries that may rest on it.
+    /// Removes everything that was derived from the message, its jobs, and the summaries that may be based on it.
     func removeTranslations(of number: Int64, in conversation: ConversationID) throws
     /// Of all languages and versions.
     func translations(of number: Int64, in conversation: ConversationID) throws -> [MessageTranslation]
@@ -102,8 +102,8 @@ package protocol TranslationStore: HintStore, SummaryStore {
     func glossary(of conversation: ConversationID) throws -> [GlossaryEntry]
     func setGlossary(_ entries: [GlossaryEntry], of conversation: ConversationID) throws
 
-    /// Adds a job, or brings the one that there is to the front. One of another source begins anew: who works at it works
-    /// for nothing.
+    /// Adds a job, or brings the one that there is to the front. A job of another source begins again: the result of a
+    /// worker that has the old one is dropped.
     func demand(_ job: TranslationJob) throws
     /// The newest of those that are due, and others of its author, conversation and languages with it; of hints one alone.
     func claimJobs(limit: Int, until lease: Timestamp) throws -> [ClaimedJob]

@@ -2,8 +2,7 @@ package import Languages
 package import Model
 import Voice
 
-// What is said: as with what is written, the lowest level of server, conversation and speaker decides what machines may make
-// of it.
+// Speech. As for texts, the lowest level of server, conversation and speaker decides what machines may do with it.
 extension ConversationCommands {
     /// Whether this server's provider may transcribe what somebody says.
     ///
@@ -30,7 +29,7 @@ extension ConversationCommands {
         return min(intelligence.ceiling, own ?? intelligence.defaultLevel)
     }
 
-    /// Who speaks in the file of a voice message; nil if it may not be transcribed, or is gone.
+    /// The user who speaks in the file of a voice message; nil if it may not be transcribed, or is gone.
     package func transcribableAuthor(of id: FileID, in store: some MessagingStore) throws -> UserID? {
         guard let file = try store.voiceFile(id), let location = file.location,
             try allowsTranscription(of: file.author, in: location.conversation, store: store)
@@ -42,7 +41,7 @@ extension ConversationCommands {
     ///
     /// - Parameters:
     ///   - spoken: the language that the transcriber heard, as a tag, if it said one.
-    ///   - id: of the call's conversation. Without one nobody has agreed upon anything: hosted services are given nothing.
+    ///   - id: the id of the call's conversation. Without one, nobody has given consent: hosted services get nothing.
     package func speech(
         _ text: String, in spoken: String?, by speaker: UserID, during id: ConversationID?, into language: LanguageTag,
         store: some MessagingStore
@@ -63,7 +62,7 @@ extension ConversationCommands {
 /// What somebody has said in a call, as engines are given it.
 package struct SpokenText: Hashable, Sendable {
     package var text: MaskedText
-    /// Nil if nobody knows it.
+    /// Nil if it is not known.
     package var language: LanguageTag?
     /// What may be made of it.
     package var level: IntelligenceLevel

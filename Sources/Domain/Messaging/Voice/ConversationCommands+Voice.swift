@@ -14,7 +14,7 @@ package struct OutgoingVoice: Hashable, Sendable {
     }
 }
 
-// Voice messages. Who sees the message may hear it, as long as they see it.
+// Voice messages. A user may listen to a message as long as they see it.
 extension ConversationCommands {
     /// The sound of a message that is to be sent.
     ///
@@ -63,7 +63,7 @@ extension ConversationCommands {
         }
     }
 
-    /// Notes that the user has listened to a voice message. Noting it twice changes nothing; nobody else learns of it.
+    /// Notes that the user has listened to a voice message. Noting it twice changes nothing, and nobody else is told.
     package func listen(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> OwnMessage {
@@ -99,7 +99,7 @@ extension ConversationCommands {
         return try seen.file.flatMap { try store.transcript(of: $0) } ?? transcript
     }
 
-    /// Requests a transcript, unless there is one or it is pending. A member may who sees the message.
+    /// Requests a transcript, unless there is one or it is pending. Every member who sees the message may do that.
     package func requestTranscript(
         of number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> FileTranscript {
@@ -138,7 +138,7 @@ extension ConversationCommands {
 
     /// Erases at most `limit` voice messages that were sent before `time`, for all, like messages that are too old.
     ///
-    /// - Returns: how many; fewer than `limit` does not say that there are no more.
+    /// - Returns: how many; there may be more even if it is fewer than `limit`.
     package func eraseVoiceMessages(
         before time: Timestamp, limit: Int, in store: some MessagingStore
     ) throws -> Int {

@@ -18,7 +18,7 @@ package struct VoiceRecord: Hashable, Sendable {
     /// The words that were recognized: they are found as those of a text are.
     package var words: String? { transcript?.status == .complete ? transcript?.text : nil }
 
-    /// What somebody sees of it who left the conversation before its last change.
+    /// What users see who left the conversation before its last change.
     var asItWasSent: VoiceRecord { VoiceRecord(file: file, audio: audio) }
 }
 
