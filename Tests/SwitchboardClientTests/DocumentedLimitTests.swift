@@ -62,7 +62,7 @@ struct DocumentedLimitTests {
         let limits = ConversationLimits()
         let text = try documentation(of: "Conversations/Messages+Translations.swift")
         #expect(text.contains("The numbers of 1 to \(limits.translatedAtOnce) messages."))
-        #expect(text.contains("messages before the newest \(limits.window) alone"))
+        #expect(text.contains("messages before the newest \(limits.window),"))
         #expect(text.contains("At most \(limits.glossaryTerms)."))
     }
 

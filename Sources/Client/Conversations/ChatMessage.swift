@@ -2,7 +2,7 @@ public import Foundation
 
 /// A message as a chat shows it: stored by the server, or waiting to be.
 public struct ChatMessage: Hashable, Sendable, Identifiable {
-    /// Whether the server has what is shown. Later versions may have more: a `switch` needs a `default`.
+    /// Whether the server has the message as it is shown. Later versions may have more: a `switch` needs a `default`.
     public enum Delivery: Hashable, Sendable {
         /// It waits for a connection, or for the server's answer.
         case sending
@@ -27,7 +27,7 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     public var thread: Int?
     /// Whether its text was changed.
     public var isEdited: Bool
-    /// Whether the server has what is shown.
+    /// Whether the server has the message as it is shown.
     public var delivery: Delivery
     /// Its text, or what it says, in the language in which the user reads; nil if there is none of this text, of one's own,
     /// and if the user wants none. See ``Messages/translate(_:into:)``.
@@ -36,7 +36,7 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     /// ``Messages/hints(on:)``.
     public var hints: Hints?
 
-    /// Who wrote it.
+    /// The user who wrote it.
     public var author: UserID { id.author }
     /// Its place in the conversation; nil while it waits.
     public var number: Int? { message?.number }

@@ -5,7 +5,7 @@ public import Foundation
 public struct MessageSearch: Hashable, Sendable {
     /// The order of the results. Newer servers may have more.
     public struct Order: RawRepresentable, Hashable, Sendable, Codable {
-        /// The order as it stands in JSON.
+        /// The order as it is written in JSON.
         public let rawValue: String
         /// Takes any order.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -18,7 +18,7 @@ public struct MessageSearch: Hashable, Sendable {
 
     /// What is compared. Newer servers may have more.
     public struct Mode: RawRepresentable, Hashable, Sendable, Codable {
-        /// The mode as it stands in JSON.
+        /// The mode as it is written in JSON.
         public let rawValue: String
         /// Takes any mode.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -88,7 +88,7 @@ public struct MessageSearchPage: Codable, Hashable, Sendable {
     /// The cursor of the next page; nil on the last page.
     public var nextCursor: String?
     /// Whether the search cost too much to look at everything: ``nextCursor`` goes on where it stopped; without one,
-    /// narrower words find what is missing.
+    /// search for more specific words.
     public var isPartial: Bool
     /// Of a search by meaning: the part of the messages that the user may see whose meaning is known, from 0 to 1.
     public var coverage: Double?

@@ -1,8 +1,8 @@
 /// The conversations of the signed-in user, as a sequence of what their list shows: ``Switchboard/conversations``.
 ///
-/// Iterating opens the connection. What is stored on the device comes first, at once and also without a connection;
-/// then every change. A reader who is slow misses states, never the newest. Like ``Friends/all``, the sequence goes on
-/// for the user who signs in next, and ends with ``Switchboard/close()``.
+/// Iterating opens the connection. First comes the state that is stored on the device, at once and also without a
+/// connection; then every change. A slow reader may miss states, but never the newest. Like ``Friends/all``, the
+/// sequence goes on for the user who signs in next, and ends with ``Switchboard/close()``.
 public struct Conversations: AsyncSequence, Sendable {
     /// What the list shows.
     public struct State: Hashable, Sendable {
@@ -17,7 +17,8 @@ public struct Conversations: AsyncSequence, Sendable {
         public var failed: [ConversationID: Problem] = [:]
         /// Whether ``Conversations/loadMore(limit:)`` has more.
         public var hasMore: Bool
-        /// Whether changes arrive as they happen. Otherwise it is what was stored, or known when the connection was lost.
+        /// Whether changes arrive as they happen. Otherwise this is the state that was stored, or that was known when
+        /// the connection was lost.
         public var isCurrent: Bool
     }
 
@@ -63,7 +64,7 @@ public struct Conversations: AsyncSequence, Sendable {
 
     /// Creates a conversation, now or as soon as there is a connection. It is in the list at once, and can be written in.
     ///
-    /// - Parameter conversation: What is created.
+    /// - Parameter conversation: The conversation to create.
     /// - Returns: The id of the conversation that exists, or a provisional one, which works for all functions of this client
     ///   also after the server has given it another one: ``Messages/State/conversation`` has that then.
     /// - Throws: ``SwitchboardError/overflow`` if 10,000 writes or 64 MiB wait already, and
@@ -72,8 +73,8 @@ public struct Conversations: AsyncSequence, Sendable {
         try await realtime.create(conversation)
     }
 
-    /// The conversation with another user, which is created if it does not exist. To somebody who is no friend it is a
-    /// request: at most three messages arrive before they accept it.
+    /// The conversation with another user, which is created if it does not exist. If the other user is not a friend, it
+    /// is a request: at most three messages arrive before they accept it.
     public func direct(with user: UserID) async throws -> Conversation {
         try await create(Creation(kind: .direct, members: [user]))
     }
@@ -82,7 +83,7 @@ public struct Conversations: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - name: Its name, at most 80 characters; nil for none.
-    ///   - members: Who is added, at most 100.
+    ///   - members: The users to add, at most 100.
     public func group(named name: String? = nil, members: [UserID]) async throws -> Conversation {
         try await create(Creation(kind: .group, members: members, name: name))
     }

@@ -4,7 +4,7 @@ public import Foundation
 public struct GroupLink: Codable, Hashable, Sendable, Identifiable {
     /// The link's id.
     public var id: String
-    /// Who made it.
+    /// The user who made it.
     public var maker: UserID
     /// When it was made.
     public var createdAt: Date
@@ -27,7 +27,7 @@ extension Messages {
     private struct Made: Decodable, Sendable { var link: GroupLink; var token: String }
     private struct List: Decodable, Sendable { var links: [GroupLink] }
 
-    /// Makes a link by which people join the group without an invitation. Who may add people may.
+    /// Makes a link by which people join the group without an invitation. Members who may add people can do that.
     ///
     /// - Parameters:
     ///   - time: When it stops working: a minute to 365 days from now; nil is a week.
@@ -44,7 +44,8 @@ extension Messages {
         return (made.link, made.token)
     }
 
-    /// The group's links that have not expired: all of them for administrators, and their own for others who may add people.
+    /// The group's links that have not expired. Administrators get all of them; other members who may add people get
+    /// their own.
     public func links() async throws -> [GroupLink] {
         let list: List = try await realtime.request(
             "links.list", ["conversation": await realtime.resolve(conversation)])

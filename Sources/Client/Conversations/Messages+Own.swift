@@ -20,8 +20,8 @@ extension Messages {
         try await realtime.change(.markedUnread(isUnread), in: conversation)
     }
 
-    /// Whether others are shown what the user reads here, now or as soon as there is a connection; nil is as ``Me/receipts``
-    /// says. Who shows nothing sees nothing.
+    /// Sets whether others see what the user reads here, now or as soon as there is a connection; with nil,
+    /// ``Me/receipts`` applies. If the user turns read receipts off, they do not see others' either.
     public func setReceipts(_ areShown: Bool?) async throws {
         try await realtime.change(.receipts(areShown), in: conversation)
     }
@@ -49,8 +49,8 @@ extension Messages {
     ///   - text: At most 65,536 bytes of UTF-8; an empty one removes the draft.
     ///   - replyTo: The number of the message that it will reply to.
     ///   - draft: ``Membership/draft`` that this one continues; nil if there was none.
-    /// - Returns: The draft that is kept: another one, if this device knows of a newer one. One that another device saves
-    ///   meanwhile comes as ``Membership/draft``.
+    /// - Returns: The stored draft; it is another one if this device knows a newer one. A draft that another device
+    ///   saves meanwhile comes as ``Membership/draft``.
     @discardableResult
     public func saveDraft(_ text: String, replyTo: Int? = nil, basedOn draft: Draft? = nil) async throws -> Draft {
         let next = Draft(text: text, replyTo: replyTo, revision: (draft?.revision ?? 0) + 1)

@@ -39,7 +39,7 @@ extension Messages {
         try await realtime.write(.removeReaction, number, emoji: emoji, in: conversation)
     }
 
-    /// Who reacted to a message, page by page.
+    /// The users who reacted to a message, page by page.
     ///
     /// - Parameters:
     ///   - number: The message's number.
@@ -56,8 +56,8 @@ extension Messages {
                 cursor: cursor))
     }
 
-    /// Who has received and read a message, and when, page by page. Who lets nobody see that is absent, and who does so
-    /// themselves gets an empty page.
+    /// The users who have received and read a message, and when, page by page. Users who have turned read receipts off
+    /// are absent. If you turn read receipts off, you get an empty page.
     ///
     /// - Parameters:
     ///   - number: The message's number.
@@ -118,8 +118,8 @@ extension Messages {
         try await realtime.send(text, inThreadOf: number, in: conversation)
     }
 
-    /// Sends the text of a message of this conversation to another one, with the name of who wrote it first, now or as soon as
-    /// there is a connection.
+    /// Sends the text of a message of this conversation to another one, with the name of the user who wrote it first,
+    /// now or as soon as there is a connection.
     ///
     /// - Parameters:
     ///   - number: The message's number.

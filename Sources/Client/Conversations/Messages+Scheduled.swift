@@ -50,8 +50,8 @@ extension Messages {
                 var waited: [WaitingWrite] = []
                 for await state in self {
                     let waiting = state.writes.filter(\.isOfScheduled)
-                    // Where nobody has noted anything yet, no count comes. Without an answer, the next connection has a state
-                    // again. What does not wait any more, the server has.
+                    // If there are no notes yet, no count comes. If there is no response, the next connection brings a
+                    // state again. The server has the messages that no longer wait here.
                     if state.isCurrent, held == nil || state.scheduled != last || waiting != waited,
                         let list = try? await realtime.scheduled(in: conversation)
                     {
@@ -95,8 +95,9 @@ extension Messages {
         return list.applying(await realtime.waitingWrites(in: conversation))
     }
 
-    /// Gives a scheduled message another text or time, now or as soon as there is a connection; what is nil stays. Another
-    /// time gives one that failed another try. It fails with ``Problem/Kind/conflict`` if the message is sent before.
+    /// Gives a scheduled message another text or time, now or as soon as there is a connection; a parameter that is nil
+    /// changes nothing. A message that has failed is tried again at its new time. The change fails with
+    /// ``Problem/Kind/conflict`` if the message is sent before.
     public func reschedule(_ message: MessageClientID, to text: String? = nil, at time: Date? = nil) async throws {
         try await realtime.reschedule(message, to: text, at: time, in: conversation)
     }
@@ -117,7 +118,7 @@ extension Messages {
 }
 
 extension [ScheduledMessage] {
-    /// The list as it is once what waits is done. What was refused says why.
+    /// The list as it will be when all waiting writes are done. Writes that were refused say why.
     func applying(_ writes: [WaitingWrite]) -> [ScheduledMessage] {
         var list = self
         for write in writes {

@@ -1,4 +1,4 @@
-// Translations, and what they rest on. All of it needs a connection.
+// Translations, and the settings for them. All of it needs a connection.
 extension Messages {
     private struct LanguageCorrection: Encodable, Sendable {
         var conversation: ConversationID
@@ -7,12 +7,13 @@ extension Messages {
     }
     private struct MessageResult: Decodable, Sendable { var message: Message }
 
-    /// Translates messages: what there is comes at once, the rest as ``Translation/Status-swift.struct/queued``. Translations
-    /// into the language in which the user reads the conversation are in ``State/messages`` too, where one that is queued is
-    /// followed by what becomes of it; of others a later call finds that.
+    /// Translates messages: existing translations come at once, the others as
+    /// ``Translation/Status-swift.struct/queued``. Translations into the language in which the user reads the
+    /// conversation are in ``State/messages`` too, where the result replaces a queued one. For other languages, call
+    /// this again later.
     ///
-    /// Who reads automatically needs this for messages before the newest 50 alone, such as those that were loaded with
-    /// ``loadEarlier(limit:)``.
+    /// If the user's mode is automatic, you need this only for messages before the newest 50, such as those that were
+    /// loaded with ``loadEarlier(limit:)``.
     ///
     /// - Parameters:
     ///   - numbers: The numbers of 1 to 50 messages.
@@ -53,8 +54,8 @@ extension Messages {
         return glossary.terms
     }
 
-    /// Replaces the terms of this conversation: of a group its administrators do, of two people both. What was translated
-    /// stays until somebody asks for it again.
+    /// Replaces the terms of this conversation. The administrators of a group may do that, and both of two people.
+    /// Existing translations stay until somebody asks for them again.
     ///
     /// - Parameter terms: At most 200.
     /// - Returns: The terms.

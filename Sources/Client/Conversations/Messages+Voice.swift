@@ -51,8 +51,8 @@ extension Messages {
         return result.audio
     }
 
-    /// Notes that the user has listened to a voice message, on all of their devices, now or as soon as there is a connection:
-    /// ``OwnMessage/listened``. Nobody else learns of it. Noting it twice changes nothing.
+    /// Notes that the user has listened to a voice message, on all of their devices, now or as soon as there is a
+    /// connection: ``OwnMessage/listened``. Nobody else is told. Noting it twice changes nothing.
     ///
     /// - Parameter number: The message's number.
     public func markListened(_ number: Int) async throws { try await realtime.write(.listen, number, in: conversation) }

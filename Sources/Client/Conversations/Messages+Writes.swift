@@ -13,10 +13,10 @@ extension Messages {
         try await realtime.send(text, replyTo: message, thread: nil, in: conversation)
     }
 
-    /// Gives a message of one's own another text, also one that waits to be sent.
+    /// Changes the text of one of the user's own messages, also of one that waits to be sent.
     ///
     /// If somebody else, such as another device, has changed it meanwhile, the edit fails with
-    /// ``Problem/Kind/conflict``: ``retry(_:)-(Message.ID)`` bases it on the text that stands there then.
+    /// ``Problem/Kind/conflict``: ``retry(_:)-(Message.ID)`` bases it on the text that the message has then.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -26,7 +26,8 @@ extension Messages {
         try await realtime.edit(message, to: text, in: conversation)
     }
 
-    /// Deletes a message for everybody: one's own, also one that waits to be sent, or as an administrator another's.
+    /// Deletes a message for everybody: one of the user's own, also one that waits to be sent, or, as an administrator,
+    /// one of somebody else.
     ///
     /// - Throws: ``SwitchboardError/invalidArgument(_:)`` if the message is not held.
     public func delete(_ message: Message.ID) async throws {
@@ -38,7 +39,7 @@ extension Messages {
         try await realtime.retry(message, in: conversation)
     }
 
-    /// Gives up what the server refused, or what was never sent. Does nothing if there is no such write.
+    /// Drops a write that the server refused, or that was never sent. Does nothing if there is no such write.
     public func discard(_ message: Message.ID) async throws {
         try await realtime.discard(message, in: conversation)
     }
@@ -50,8 +51,8 @@ extension Messages {
         try await realtime.retry(write.clientID, in: conversation)
     }
 
-    /// Gives up another write that the server refused, or that was never sent. Does nothing if there is no such write. With the
-    /// creation of a conversation goes what was written in it.
+    /// Drops another write that the server refused, or that was never sent. Does nothing if there is no such write.
+    /// Dropping the creation of a conversation also drops the messages that were written in it.
     public func discard(_ write: WaitingWrite.ID) async throws {
         try await realtime.discard(write.clientID, in: conversation)
     }
@@ -148,7 +149,7 @@ extension Messages {
         try await change("conversations.update", Update(conversation: await realtime.resolve(conversation), name: name))
     }
 
-    /// Changes who may do what in a group. What is nil stays as it is.
+    /// Changes who may do what in a group. Settings that are nil stay unchanged.
     @discardableResult
     public func change(_ settings: ConversationSettings) async throws -> Conversation {
         try await change(
@@ -195,14 +196,14 @@ extension Messages {
         return result.member
     }
 
-    /// Makes another member the owner of a group. Who was stays an administrator.
+    /// Makes another member the owner of a group. The former owner becomes an administrator.
     @discardableResult
     public func handOver(to user: UserID) async throws -> Conversation {
         try await change(
             "conversations.handOver", OfMember(conversation: await realtime.resolve(conversation), user: user))
     }
 
-    /// Leaves a group. What was seen of it stays readable. Leaving twice changes nothing.
+    /// Leaves a group. The user can still read the messages that they have seen. Leaving twice changes nothing.
     public func leave() async throws {
         let id = await realtime.resolve(conversation)
         let _: Nothing = try await realtime.request("members.leave", ["conversation": id])
@@ -215,7 +216,7 @@ extension Messages {
         try await change("members.accept", ["conversation": await realtime.resolve(conversation)])
     }
 
-    /// Declines an invitation or a request, of which nobody is notified. Declining twice changes nothing.
+    /// Declines an invitation or a request. Nobody is notified. Declining twice changes nothing.
     public func decline() async throws {
         let id = await realtime.resolve(conversation)
         let _: Nothing = try await realtime.request("members.decline", ["conversation": id])

@@ -1,17 +1,18 @@
 /// A conversation with its messages, as a sequence of what a chat shows: ``Switchboard/messages(in:)``.
 ///
-/// Iterating opens the connection. What is stored on the device comes first, at once and also without a connection;
-/// then every change. A reader who is slow misses states, never the newest. The sequence ends when the user signs out,
-/// and with ``Switchboard/close()``.
+/// Iterating opens the connection. First comes the state that is stored on the device, at once and also without a
+/// connection; then every change. A slow reader may miss states, but never the newest. The sequence ends when the user
+/// signs out, and with ``Switchboard/close()``.
 ///
-/// ``send(_:replyTo:)``, ``sendVoice(_:durationMs:replyTo:inThreadOf:)``, ``edit(_:to:)``, ``delete(_:)``, reactions, stars, pins,
-/// ``forward(_:to:)``, ``hide(_:)``, ``clear()``, ``deleteForMe()``, ``schedule(_:at:replyTo:)``, ``mute(_:)`` and what else says
-/// "now or as soon as there is a connection" return as soon as the write is stored on this device, in the directory of
-/// ``SwitchboardOptions/store``, and are shown at once. The write is sent when there is a connection, in the order of the
-/// conversation, in a later run of the app if need be, and carried out once. One that the server refuses is not shown as
-/// done any more, and says why. Everything else needs a connection, and is carried out when its function returns.
+/// ``send(_:replyTo:)``, ``sendVoice(_:durationMs:replyTo:inThreadOf:)``, ``edit(_:to:)``, ``delete(_:)``, reactions,
+/// stars, pins, ``forward(_:to:)``, ``hide(_:)``, ``clear()``, ``deleteForMe()``, ``schedule(_:at:replyTo:)``,
+/// ``mute(_:)`` and other functions that say "now or as soon as there is a connection" return as soon as the write is
+/// stored on this device, in the directory of ``SwitchboardOptions/store``; it is shown at once. The write is sent when
+/// there is a connection, in the order of the conversation, if necessary in a later run of the app, and the server
+/// executes it once. A write that the server refuses is no longer shown as done, and says why. All other functions need
+/// a connection, and have had their effect when they return.
 ///
-/// In a conversation of ``Conversations/create(_:)``, what is written waits until it is created.
+/// In a conversation of ``Conversations/create(_:)``, messages wait until it is created.
 public struct Messages: AsyncSequence, Sendable {
     /// What a chat shows.
     public struct State: Hashable, Sendable {
@@ -19,7 +20,7 @@ public struct Messages: AsyncSequence, Sendable {
         public var conversation: Conversation?
         /// The signed-in user's own part.
         public var membership: Membership?
-        /// The members, in the order of their ids, with those who left: at most 100, if there are more.
+        /// The members, in the order of their ids, including those who left; at most 100.
         public var members: [ConversationMember]
         /// The profiles of members and authors.
         public var people: [UserID: User]
@@ -40,10 +41,10 @@ public struct Messages: AsyncSequence, Sendable {
         public var reading: ConversationReading?
         /// What else waits to be sent, or was refused: ``Messages/retry(_:)-(WaitingWrite.ID)`` sends it again.
         public var writes: [WaitingWrite] = []
-        /// What was kept with ``Messages/keepDraft(_:)``.
+        /// The text that was kept with ``Messages/keepDraft(_:)``.
         public var draft: String?
-        /// Whether changes arrive as they happen, and the marks are those of now. Otherwise it is what was stored, or
-        /// known when the connection was lost; or the user has left the conversation.
+        /// Whether changes arrive as they happen, and the marks are up to date. Otherwise this is the state that was
+        /// stored, or that was known when the connection was lost; or the user has left the conversation.
         public var isCurrent: Bool
         /// Why the conversation cannot be read, such as ``Problem/Kind/notFound``.
         public var problem: Problem?
@@ -104,7 +105,8 @@ extension Messages {
         try await realtime.loadLater(in: await realtime.resolve(conversation), limit: limit)
     }
 
-    /// Shows the messages around a number instead of the newest, such as those around one that is replied to.
+    /// Shows the messages around a number instead of the newest, for example those around a message to which another
+    /// one replies.
     ///
     /// - Parameters:
     ///   - number: The number of a message.

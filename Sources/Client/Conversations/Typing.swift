@@ -1,6 +1,6 @@
 /// What somebody does in a conversation right now. Newer servers may have more.
 public struct TypingActivity: RawRepresentable, Hashable, Sendable, Codable {
-    /// The activity as it stands in JSON.
+    /// The activity as it is written in JSON.
     public let rawValue: String
     /// Takes any activity.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -12,13 +12,13 @@ public struct TypingActivity: RawRepresentable, Hashable, Sendable, Codable {
     static let stopped = Self(rawValue: "stopped")
 }
 
-/// An event of the stream of who is writing.
+/// An event of the stream that tells who is writing.
 struct TypingEvent: Decodable, Hashable, Sendable {
     var user: UserID
     var state: TypingActivity
 }
 
-/// Who is writing in a conversation, without I/O: who does not say so again within three seconds has stopped.
+/// Who is writing in a conversation, without I/O. If no repetition comes within three seconds, the user has stopped.
 struct TypingBook: Hashable, Sendable {
     /// For so many milliseconds an event counts.
     static let lifetime: Int64 = 3_000
@@ -30,7 +30,7 @@ struct TypingBook: Hashable, Sendable {
 
     private var activities: [UserID: Entry] = [:]
 
-    /// Who does what.
+    /// What each user does.
     var all: [UserID: TypingActivity] { activities.mapValues(\.activity) }
 
     /// When the next one stops.
@@ -47,8 +47,8 @@ struct TypingBook: Hashable, Sendable {
 extension Messages {
     private struct Noting: Encodable, Sendable { var conversation: ConversationID; var state: TypingActivity }
 
-    /// Who is writing or recording, without the user themselves: now, then whenever it changes. It is empty while there
-    /// is no connection, and ends when the user signs out, or may not listen to the conversation.
+    /// Which other users are writing or recording: now, and then whenever it changes. The list is empty while there is
+    /// no connection. The sequence ends when the user signs out, or may not listen to the conversation.
     public var typing: AsyncStream<[UserID: TypingActivity]> {
         get async { await realtime.typing(in: realtime.resolve(conversation)) }
     }

@@ -79,8 +79,8 @@ extension ConversationService {
     private func outgoing(
         _ request: SendMessage, _ text: MessageText?, _ voice: OutgoingVoice?, _ numbers: NamedNumbers
     ) -> OutgoingMessage {
-        // With lengths, so that two requests do not have the same digest. What was on the screen is not a part of it, nor
-        // what it was sent after, which is another message if that one was refused.
+        // With lengths, so that two requests do not have the same digest. The message that was on the screen is not a
+        // part of it. Nor is the message before it in the queue, which is another one if that was refused.
         var parts = "message \(numbers.replyTo ?? 0) \(text?.text.utf8.count ?? 0) \(text?.text ?? "")"
         if let thread = numbers.thread { parts += " thread \(thread)" }
         if let sendAt = request.sendAt { parts += " at \(sendAt)" }

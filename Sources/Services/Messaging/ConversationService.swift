@@ -108,8 +108,8 @@ package struct CreateConversation: Decodable, Hashable, Sendable {
 extension ConversationKind: Decodable {}
 
 extension ConversationService {
-    /// Creates a conversation. A direct one, and one's notes, exist once: the one that exists is returned. A group that is
-    /// created again with its client id is the first one.
+    /// Creates a conversation. A direct conversation, and a user's notes, exist only once: an existing one is returned.
+    /// If a group is created again with its client id, the first one is returned.
     ///
     /// - Parameter show: reads what the response shows, in the same transaction.
     package func create<Shown: Sendable>(
@@ -166,7 +166,7 @@ extension ConversationService {
     ///
     /// - Parameters:
     ///   - actor: the key, as the audit log names it.
-    ///   - record: writes what is noted of a new one, in the same transaction.
+    ///   - record: writes the record of a new conversation, in the same transaction.
     /// - Returns: `entry` is nil if it existed.
     package func createByServer<Entry: Sendable>(
         _ kind: ConversationKind, _ people: [UserReference], name: String?, disappearAfter: Int64? = nil,

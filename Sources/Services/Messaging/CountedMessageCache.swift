@@ -3,9 +3,9 @@ import Model
 import Storage
 import Synchronization
 
-/// The newest messages of large groups that changed last, for the counts in the inbox rows of all who listen.
+/// The newest messages of large groups that changed last, for the counts in the inbox rows of all listeners.
 package final class CountedMessageCache: Sendable {
-    /// In smaller conversations, counting for each member costs less than what is held here.
+    /// In smaller conversations, counting for each member costs less than holding them here.
     static let minMembers = 50
     private static let maxConversations = 32
 

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Notifies the sessions that listen to inboxes which rows have moved, in the order of the commits.
 ///
-/// A commit says which conversation it changed, not whom it concerns: those are looked up here, and kept for the
-/// conversations that move most.
+/// A commit says which conversation it changed, not whom it concerns: these users are looked up here, and cached for
+/// the conversations that change most often.
 package final class InboxFeed: Service {
     private let store: Store
     private let hub: RealtimeHub
@@ -56,7 +56,7 @@ package final class InboxFeed: Service {
         }
     }
 
-    /// Everything of one commit for one user is one notice.
+    /// All changes of one commit for one user are one notice.
     private func notify(_ batch: [ConversationUpdate], _ movements: inout InboxMovements) async throws {
         guard let position = batch.last.map({ Position(epoch: $0.epoch, sequence: $0.counter) }) else { return }
         var moved: [UserID: Set<ConversationID>] = [:]
@@ -76,12 +76,13 @@ package final class InboxFeed: Service {
 struct InboxMovements {
     private var cache = MemberCache()
 
-    /// - Parameter read: reads those who have a conversation in their inbox.
+    /// - Parameter read: reads the users who have a conversation in their inbox.
     mutating func users(
         of update: ConversationUpdate, read: (ConversationID) async throws -> [UserID]
     ) async throws -> Set<UserID> {
         let id = update.conversation
-        // Who came or went may be all that it tells, and not to the others: a request that was declined, for example.
+        // The commit may only tell that a member came or went, which the others must not learn: for example, that a
+        // request was declined.
         if !update.access.isEmpty || update.movesEverybody && !update.moved.isEmpty { cache.forget(id) }
         guard update.movesEverybody else { return update.moved }
         if let known = cache[id] { return update.moved.union(known) }

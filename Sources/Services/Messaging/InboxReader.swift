@@ -6,7 +6,7 @@ package import Storage
 package struct InboxReader: Sendable {
     /// Rows of a snapshot, and the most of a page.
     package static let window = 50
-    /// More changed rows than these are not sent to who resumes: a snapshot is.
+    /// A client that resumes gets at most this many changed rows; if there are more, it gets a snapshot.
     static let maxChanges = 200
 
     private let commands: ConversationCommands
@@ -111,7 +111,8 @@ package struct InboxReader: Sendable {
         return writer.text
     }
 
-    /// Whoever has deleted a conversation and may still read it learns from the membership what they see no more.
+    /// If a user has deleted a conversation and may still read it, the membership tells their clients which messages
+    /// they no longer see.
     private static func gone(_ entry: InboxEntry, membership: ((inout JSONWriter) -> Void)? = nil) -> String {
         var writer = JSONWriter(capacity: 256)
         writer.object { writer in
@@ -135,7 +136,7 @@ package struct InboxReader: Sendable {
         return try other.flatMap { try store.people([$0.user]).first }
     }
 
-    /// Where a row stands in the order: the pinned first, then by activity and id.
+    /// The position of a row in the order: the pinned first, then by activity and id.
     private struct Cursor: Comparable {
         var isPinned: Bool
         var activity: Int64

@@ -7,8 +7,8 @@ import Synchronization
 /// collected in memory and written at once, the highest of each mark, so that scrolling through a conversation costs a few
 /// writes. Each request is answered after the commit that has its mark, so that what its client reads next has it too.
 ///
-/// The first mark is written at once. What is collected and not written when the process is killed was not answered either,
-/// and clients send it again.
+/// The first mark is written at once. If the process is killed before marks are written, their requests were not
+/// answered either, and clients send them again.
 package final class MarkCollector: Sendable {
     /// From a write to the next one of the same member.
     package static let interval = Duration.milliseconds(200)
@@ -132,7 +132,7 @@ package final class MarkCollector: Sendable {
         }
     }
 
-    /// Writes what is collected after each interval, until nothing was.
+    /// Writes the collected marks after each interval, until there were none.
     private func writeCollected(of key: Key) async {
         while true {
             await sleep(Self.interval)

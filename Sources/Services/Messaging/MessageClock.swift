@@ -8,8 +8,8 @@ import Synchronization
 /// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest is. Some
 /// time after texts were erased it empties the database's log, which still has them.
 ///
-/// All of its state is derived from rows, and what it does is one transaction for each batch: a start goes on where the last
-/// process ended. Nobody waits for a removal, since reads hide what is due.
+/// All of its state is derived from rows, and each batch is one transaction: after a start, it goes on where the last
+/// process ended. Nobody waits for a removal, since reads hide messages that are due.
 package final class MessageClock: Service {
     /// Messages of one transaction: some milliseconds of the writer's time.
     private static let batch = 100
@@ -49,7 +49,7 @@ package final class MessageClock: Service {
                     checkpointAt = .now + Self.checkpointDelay
                 }
                 if let time = checkpointAt, time <= .now {
-                    // What is erased from now on is for the next one.
+                    // Messages that are erased from now on are left for the next one.
                     hasErased.withLock { $0 = false }
                     checkpointAt = await checkpoint() ? nil : .now + Self.retryDelay
                 }
@@ -81,7 +81,7 @@ package final class MessageClock: Service {
         if isFirst { wakes.continuation.yield() }
     }
 
-    /// Does what is due. Returns how many messages were removed, and how long to sleep.
+    /// Removes and sends the messages that are due. Returns how many were removed, and how long to sleep.
     private func work() async -> (removed: Int, delay: Duration) {
         var removed = 0
         do {
@@ -91,14 +91,14 @@ package final class MessageClock: Service {
                 removed += count
             }
             while !Task.isCancelled, try await send() {}
-            // Forgotten before it is read: what is stored meanwhile wakes the clock.
+            // It is cleared before reading: messages that are stored meanwhile wake the clock.
             next.withLock { $0 = nil }
             let (times, now) = try await store.read { store in
                 ([try store.nextExpiry(), try store.nextScheduled()].compactMap(\.self), store.now)
             }
             guard let due = times.min() else { return (removed, Self.maxSleep) }
             next.withLock { next in next = next.map { min($0, due) } ?? due }
-            // What is still due cannot be removed.
+            // Messages that are still due cannot be removed.
             guard due > now else { return (removed, Self.retryDelay) }
             return (removed, min(.milliseconds(due.milliseconds(since: now)), Self.maxSleep))
         } catch {
@@ -115,7 +115,7 @@ package final class MessageClock: Service {
         return try await store.write { try commands.expireMessages(limit: Self.batch, in: $0) }.value
     }
 
-    /// Sends what is due, each in a transaction of its own. Returns whether there may be more.
+    /// Sends the messages that are due, each in a transaction of its own. Returns whether there may be more.
     private func send() async throws -> Bool {
         let commands = commands
         let due = try await store.read { try $0.dueScheduled(limit: Self.batch) }

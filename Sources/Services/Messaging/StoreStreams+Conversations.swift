@@ -7,7 +7,7 @@ import Storage
 extension StoreStreams {
     /// Members of a snapshot: of a larger group, a client reads the list page by page.
     private static let shownMembers = 100
-    /// Bytes of rows that are read at a time for who resumes.
+    /// Bytes of rows that are read at a time for a client that resumes.
     private static let rowBytes = 256 << 10
 
     func openConversation(
@@ -34,7 +34,8 @@ extension StoreStreams {
         }
     }
 
-    /// As many of the rows as are sent at a time. What is left has changed later: the listener reads on from there.
+    /// As many of the rows as are sent at a time. The remaining rows have changed later: the listener reads on from
+    /// there.
     private static func rows(
         _ changes: ConversationChanges, after: Position, upTo position: Position, _ view: ConversationView,
         in store: StoreTransaction

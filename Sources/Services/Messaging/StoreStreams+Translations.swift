@@ -9,7 +9,7 @@ extension StoreStreams {
     func openTranslations(
         of id: ConversationID, after: Position?, for principal: Principal
     ) async throws -> StreamOpening {
-        // What is demanded now is seen by the reading that follows, or comes after it.
+        // Translations that are demanded now are either in the read that follows, or come after it.
         try await translations.listens(principal.user, to: id)
         try await hints.listens(principal.user, to: id)
         return try await readTranslations(of: id, after: after, for: principal)

@@ -4,13 +4,13 @@ package import Model
 import Storage
 import Synchronization
 
-/// Tells the members of a conversation who is writing. One who keeps writing is told about once a second.
+/// Tells the members of a conversation who is writing. While a user keeps writing, this is told once a second.
 package final class TypingNotices: Sendable {
     /// Milliseconds between two notices of the same state.
     private static let interval: Int64 = 1000
-    /// Notices within an interval of who goes from one state to another. That somebody has stopped is always told.
+    /// How many changes of state are told of a user within an interval. It is always told that somebody has stopped.
     private static let changes = 3
-    /// Those who wrote last whose notices are remembered.
+    /// How many of the last writers are remembered with their notices.
     private static let capacity = 10_000
 
     private struct Key: Hashable {

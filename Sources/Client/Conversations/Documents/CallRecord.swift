@@ -4,7 +4,7 @@ public import Foundation
 public struct CallRecord: Codable, Hashable, Sendable, Identifiable {
     /// Where a call is. Newer servers may have more.
     public struct State: RawRepresentable, Hashable, Sendable, Codable {
-        /// The state as it stands in JSON.
+        /// The state as it is written in JSON.
         public let rawValue: String
         /// Takes any state.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ public struct CallRecord: Codable, Hashable, Sendable, Identifiable {
         public static let ended = Self(rawValue: "ended")
     }
 
-    /// Somebody whom the call rang, or who joined it.
+    /// A user whom the call rang, or who joined it.
     public struct Participant: Codable, Hashable, Sendable {
         /// The participant's user id.
         public var user: UserID
@@ -41,8 +41,8 @@ public struct CallRecord: Codable, Hashable, Sendable, Identifiable {
     public var duration: Int?
     /// Why it ended.
     public var reason: EndReason?
-    /// Who ended it.
+    /// The user who ended it.
     public var endedBy: UserID?
-    /// The caller first, then those whom it rang, or who joined it.
+    /// The caller first, then the users whom it rang, or who joined it.
     public var participants: [Participant]
 }

@@ -4,16 +4,16 @@ public import Foundation
 public struct Conversation: Codable, Hashable, Sendable, Identifiable {
     /// The kind of a conversation. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Of two people; there is one of every two.
         public static let direct = Self(rawValue: "direct")
-        /// Of people whom its members add.
+        /// A group, to which its members add people.
         public static let group = Self(rawValue: "group")
-        /// With oneself: notes.
+        /// The user's notes.
         public static let notes = Self(rawValue: "self")
     }
 
@@ -25,7 +25,8 @@ public struct Conversation: Codable, Hashable, Sendable, Identifiable {
     public var name: String?
     /// When it was created.
     public var createdAt: Date
-    /// The number of the last message that the user sees; nil for who is invited to a group, and if there is none.
+    /// The number of the last message that the user sees; nil while the user is only invited to a group, and if there
+    /// is none.
     public var lastNumber: Int?
     /// When that message was sent.
     public var lastSentAt: Date?
@@ -59,7 +60,7 @@ public struct ConversationCall: Codable, Hashable, Sendable, Identifiable {
 public struct ConversationSettings: Codable, Hashable, Sendable {
     /// Some of the members. Newer servers may have more.
     public struct Who: RawRepresentable, Hashable, Sendable, Codable {
-        /// The choice as it stands in JSON.
+        /// The choice as it is written in JSON.
         public let rawValue: String
         /// Takes any choice.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -82,7 +83,7 @@ public struct ConversationSettings: Codable, Hashable, Sendable {
     /// The most that machines may make of the messages; nil as the server says.
     public var intelligence: IntelligenceLevel?
 
-    /// What is nil stays as it is when the settings are changed.
+    /// When the settings are changed, properties that are nil stay unchanged.
     public init(
         write: Who? = nil, add: Who? = nil, rename: Who? = nil, keepDays: Int? = nil,
         intelligence: IntelligenceLevel? = nil

@@ -2,7 +2,7 @@ public import Foundation
 
 /// What a member of a conversation may do. Newer servers may have more.
 public struct MemberRole: RawRepresentable, Hashable, Sendable, Codable {
-    /// The role as it stands in JSON.
+    /// The role as it is written in JSON.
     public let rawValue: String
     /// Takes any role.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ public struct MemberRole: RawRepresentable, Hashable, Sendable, Codable {
 
 /// Whether somebody is in a conversation. Newer servers may have more.
 public struct MemberState: RawRepresentable, Hashable, Sendable, Codable {
-    /// The state as it stands in JSON.
+    /// The state as it is written in JSON.
     public let rawValue: String
     /// Takes any state.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -30,7 +30,7 @@ public struct MemberState: RawRepresentable, Hashable, Sendable, Codable {
     public static let left = Self(rawValue: "left")
 }
 
-/// Somebody in a conversation, as all members see it. Who left stays in the list.
+/// A member of a conversation, as all members see them. Users who left stay in the list.
 public struct ConversationMember: Codable, Hashable, Sendable, Identifiable {
     /// The member's user id.
     public var user: UserID
@@ -94,7 +94,7 @@ public struct Membership: Codable, Hashable, Sendable {
 
 /// A page of the members of a conversation.
 public struct MemberPage: Codable, Hashable, Sendable {
-    /// In the order of their ids, with those who left.
+    /// In the order of their ids, including those who left.
     public var members: [ConversationMember]
     /// Their profiles.
     public var people: [User]

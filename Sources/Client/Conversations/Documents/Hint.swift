@@ -2,7 +2,7 @@
 public struct Hint: Codable, Hashable, Sendable {
     /// What it is. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -19,7 +19,7 @@ public struct Hint: Codable, Hashable, Sendable {
 
     /// How much it matters. Newer servers may have more.
     public struct Relevance: RawRepresentable, Hashable, Sendable, Codable {
-        /// The relevance as it stands in JSON.
+        /// The relevance as it is written in JSON.
         public let rawValue: String
         /// Takes any relevance.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -30,9 +30,9 @@ public struct Hint: Codable, Hashable, Sendable {
         public static let low = Self(rawValue: "low")
     }
 
-    /// Where it stands in the text, in UTF-16 code units.
+    /// Its position in the text, in UTF-16 code units.
     public var start: Int
-    /// Likewise.
+    /// In UTF-16 code units.
     public var length: Int
     /// What it is.
     public var kind: Kind
@@ -50,7 +50,7 @@ public struct Hint: Codable, Hashable, Sendable {
 public struct Hints: Codable, Hashable, Sendable {
     /// What made them. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -85,12 +85,12 @@ public struct Hints: Codable, Hashable, Sendable {
 public struct DraftReport: Codable, Hashable, Sendable {
     /// How it addresses its reader. Newer servers may have more.
     public struct Tone: RawRepresentable, Hashable, Sendable, Codable {
-        /// The tone as it stands in JSON.
+        /// The tone as it is written in JSON.
         public let rawValue: String
         /// Takes any tone.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// As somebody whom one does not know.
+        /// As one addresses people one does not know.
         public static let formal = Self(rawValue: "formal")
         /// As a friend.
         public static let informal = Self(rawValue: "informal")
@@ -104,7 +104,7 @@ public struct DraftReport: Codable, Hashable, Sendable {
     public struct Finding: Codable, Hashable, Sendable {
         /// What it is. Newer servers may have more.
         public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-            /// The kind as it stands in JSON.
+            /// The kind as it is written in JSON.
             public let rawValue: String
             /// Takes any kind.
             public init(rawValue: String) { self.rawValue = rawValue }
@@ -125,11 +125,11 @@ public struct DraftReport: Codable, Hashable, Sendable {
 
         /// What it is.
         public var kind: Kind
-        /// Where it stands in the draft, in UTF-16 code units.
+        /// Its position in the draft, in UTF-16 code units.
         public var start: Int
-        /// Likewise.
+        /// In UTF-16 code units.
         public var length: Int
-        /// What a model says, or what an abbreviation means, as plain text.
+        /// The advice of a model, or the meaning of an abbreviation, as plain text.
         public var advice: String?
         /// What could stand there instead.
         public var suggestion: String?
@@ -137,7 +137,7 @@ public struct DraftReport: Codable, Hashable, Sendable {
 
     /// How it addresses its reader.
     public var tone: Tone
-    /// Its language, as a BCP 47 tag; nil if nobody knows.
+    /// Its language, as a BCP 47 tag; nil if it is not known.
     public var language: String?
     /// In the order of the draft.
     public var findings: [Finding]
@@ -149,12 +149,12 @@ public struct DraftReport: Codable, Hashable, Sendable {
 
 /// In what way a draft is to be written instead. Newer servers may have more.
 public struct DraftStyle: RawRepresentable, Hashable, Sendable, Codable {
-    /// The style as it stands in JSON.
+    /// The style as it is written in JSON.
     public let rawValue: String
     /// Takes any style.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// As to somebody whom one does not know.
+    /// As one writes to people one does not know.
     public static let formal = Self(rawValue: "formal")
     /// As to a friend.
     public static let informal = Self(rawValue: "informal")
@@ -197,7 +197,7 @@ struct RewrittenDraft: Decodable {
 public struct SuggestedReplies: Codable, Hashable, Sendable {
     /// What suggests them. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }

@@ -4,7 +4,7 @@ public import Foundation
 public struct Message: Codable, Hashable, Sendable, Identifiable {
     /// What a message is. Newer servers may have more: show its ``Message/text``, if it has any.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -21,7 +21,7 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
 
     /// The message's identity, the same before and after it was sent.
     public struct ID: Hashable, Sendable, Codable {
-        /// Who wrote it.
+        /// The user who wrote it.
         public var author: UserID
         /// The id that the author's client gave it.
         public var clientID: MessageClientID
@@ -33,7 +33,7 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
         }
     }
 
-    /// The conversation that it stands in.
+    /// The conversation that it is in.
     public var conversation: ConversationID
     /// Its place in the conversation, from 1: the order that every reader sees.
     public var number: Int
@@ -41,7 +41,7 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
     public var version: Int
     /// The id that the author's client gave it.
     public var clientID: MessageClientID
-    /// Who wrote it.
+    /// The user who wrote it.
     public var author: UserID
     /// When the server stored it.
     public var sentAt: Date
@@ -57,7 +57,7 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
     public var notice: Notice?
     /// True in an ``InboxRow``, if this is only the beginning of the text or transcript.
     public var isCut: Bool?
-    /// What was found in the text.
+    /// The ranges that were found in the text.
     public var ranges: [TextRange]?
     /// In which language the text is; nil if it has too few letters, or the server does not know.
     public var language: MessageLanguage?
@@ -69,7 +69,7 @@ public struct Message: Codable, Hashable, Sendable, Identifiable {
     public var thread: Int?
     /// How many messages are in its thread; nil for none.
     public var replies: Int?
-    /// Who wrote the text first, if it was forwarded.
+    /// The user who wrote the text first, if it was forwarded.
     public var forwardedFrom: UserID?
     /// The reactions by emoji; nil for none, and if it was deleted.
     public var reactions: [String: ReactionSummary]?
@@ -105,7 +105,7 @@ extension Message {
 public struct MessageLanguage: Codable, Hashable, Sendable {
     /// How sure that is. Newer servers may have more.
     public struct Confidence: RawRepresentable, Hashable, Sendable, Codable {
-        /// The confidence as it stands in JSON.
+        /// The confidence as it is written in JSON.
         public let rawValue: String
         /// Takes any confidence.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -129,7 +129,7 @@ public struct MessageLanguage: Codable, Hashable, Sendable {
 public struct TextRange: Codable, Hashable, Sendable {
     /// What was found. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -158,7 +158,7 @@ public struct TextRange: Codable, Hashable, Sendable {
     public var start: Int
     /// How long it is, in UTF-16 code units.
     public var length: Int
-    /// Who is mentioned; nil for everybody.
+    /// The user who is mentioned; nil for everybody.
     public var user: UserID?
 }
 

@@ -12,7 +12,7 @@ public struct ReactionSummary: Codable, Hashable, Sendable {
 public struct Reaction: Codable, Hashable, Sendable {
     /// The emoji.
     public var emoji: String
-    /// Who reacted.
+    /// The user who reacted.
     public var user: UserID
     /// When.
     public var at: Date
@@ -22,7 +22,7 @@ public struct Reaction: Codable, Hashable, Sendable {
 public struct ReactionPage: Codable, Hashable, Sendable {
     /// The reactions, the oldest first.
     public var reactions: [Reaction]
-    /// The profiles of those who reacted.
+    /// The profiles of the users who reacted.
     public var people: [User]
     /// The cursor of the next page; nil on the last page.
     public var nextCursor: String?

@@ -1,12 +1,12 @@
 /// A conversation that ``Conversations/create(_:)`` makes.
 public enum NewConversation: Codable, Hashable, Sendable {
-    /// With another user: the one that exists, if there is one. To somebody who is no friend it is a request: at most three
-    /// messages arrive before they accept it.
+    /// With another user: the existing conversation, if there is one. If the other user is not a friend, it is a
+    /// request: at most three messages arrive before they accept it.
     case direct(UserID)
     /// A group with a name of at most 80 characters, or none, and at most 100 people: friends are members at once, others
     /// are invited.
     case group(name: String?, members: [UserID])
-    /// The user's conversation with themselves: the one that exists, if there is one.
+    /// The user's conversation with themselves: the existing one, if there is one.
     case notes
 
     var kind: Conversation.Kind {

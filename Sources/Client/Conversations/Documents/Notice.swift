@@ -2,7 +2,7 @@
 public struct Notice: Codable, Hashable, Sendable {
     /// What happened. Newer servers may have more: show nothing of those.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -31,7 +31,7 @@ public struct Notice: Codable, Hashable, Sendable {
 
     /// How somebody has joined. Newer servers may have more.
     public struct Via: RawRepresentable, Hashable, Sendable, Codable {
-        /// The way as it stands in JSON.
+        /// The way as it is written in JSON.
         public let rawValue: String
         /// Takes any way.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -44,7 +44,7 @@ public struct Notice: Codable, Hashable, Sendable {
 
     /// What happened.
     public var kind: Kind
-    /// Whom it was done to: at most 20 of ``userCount``. Nil for nobody.
+    /// The users whom it concerns: at most 20 of ``userCount``. Nil if there are none.
     public var users: [UserID]?
     /// How many it was done to.
     public var userCount: Int?
@@ -60,6 +60,6 @@ public struct Notice: Codable, Hashable, Sendable {
     public var number: Int?
     /// How the author has joined.
     public var via: Via?
-    /// True if the app's own back end did it: the message's author is then the first of those whom it concerns.
+    /// True if the app's own back end did it: the message's author is then the first of the users whom it concerns.
     public var server: Bool?
 }

@@ -4,7 +4,7 @@ public import Foundation
 public struct Summary: Codable, Hashable, Sendable {
     /// How it was made. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -19,18 +19,18 @@ public struct Summary: Codable, Hashable, Sendable {
     public struct Item: Codable, Hashable, Sendable {
         /// What it is. Newer servers may have more.
         public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-            /// The kind as it stands in JSON.
+            /// The kind as it is written in JSON.
             public let rawValue: String
             /// Takes any kind.
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            /// What stands for the rest.
+            /// A main point.
             public static let point = Self(rawValue: "point")
             /// Somebody is to do something.
             public static let action = Self(rawValue: "action")
             /// Something was decided.
             public static let decision = Self(rawValue: "decision")
-            /// A question that nobody has answered.
+            /// An open question.
             public static let question = Self(rawValue: "question")
         }
 
@@ -38,12 +38,12 @@ public struct Summary: Codable, Hashable, Sendable {
         public var kind: Kind
         /// The text.
         public var text: String
-        /// Of an action, who is to do it, where a message says so.
+        /// Of an action: the user who should do it, if a message says so.
         public var owner: UserID?
         /// Of an action, by when, where a message says so: a day such as `2026-12-24`, or a time such as
         /// `2026-12-24T17:00`, as its author means it.
         public var due: String?
-        /// The numbers of the messages that it rests on, all of which the user sees: link to them.
+        /// The numbers of the messages that it is based on, all of which the user may see: link to them.
         public var messages: [Int]
         /// Of a call, where it was said.
         public var said: Moment?
@@ -83,8 +83,8 @@ public struct SummaryScope: Codable, Hashable, Sendable {
     public var thread: Int?
     /// Only what the user has not read.
     public var isUnread = false
-    /// Only what was said in this call of the conversation, as far as it was recorded while the user was there, and is
-    /// transcribed. It goes with nothing else.
+    /// Only what was said in this call of the conversation, as far as it was recorded while the user was in it, and was
+    /// transcribed. It cannot be combined with other parameters.
     public var call: CallID?
 
     /// The newest messages.
@@ -93,8 +93,8 @@ public struct SummaryScope: Codable, Hashable, Sendable {
 
 /// The last summary of a conversation that this device has read: ``Messages/storedSummary()``.
 public struct StoredSummary: Hashable, Sendable {
-    /// What is left of it: without the items of which this device knows that a message that they rest on was edited or
-    /// deleted, has disappeared, or may be seen no more.
+    /// The rest of it. It leaves out items that are based on a message of which this device knows that it was edited or
+    /// deleted, has disappeared, or may no longer be seen.
     public var summary: Summary
     /// Which messages it is about.
     public var scope: SummaryScope
@@ -106,7 +106,7 @@ public struct StoredSummary: Hashable, Sendable {
 public struct PriorityMessage: Codable, Hashable, Sendable {
     /// Why. Newer servers may have more.
     public struct Reason: RawRepresentable, Hashable, Sendable, Codable {
-        /// The reason as it stands in JSON.
+        /// The reason as it is written in JSON.
         public let rawValue: String
         /// Takes any reason.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -119,7 +119,7 @@ public struct PriorityMessage: Codable, Hashable, Sendable {
         public static let request = Self(rawValue: "request")
         /// It is a question.
         public static let question = Self(rawValue: "question")
-        /// Nobody else was written to.
+        /// The message was written to the user alone.
         public static let direct = Self(rawValue: "direct")
     }
 

@@ -3,7 +3,7 @@
 public struct Translation: Codable, Hashable, Sendable {
     /// What has become of it. Newer servers may have more.
     public struct Status: RawRepresentable, Hashable, Sendable, Codable {
-        /// The status as it stands in JSON.
+        /// The status as it is written in JSON.
         public let rawValue: String
         /// Takes any status.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -20,14 +20,14 @@ public struct Translation: Codable, Hashable, Sendable {
 
     /// Why there is none. Newer servers may have more.
     public struct Reason: RawRepresentable, Hashable, Sendable, Codable {
-        /// The reason as it stands in JSON.
+        /// The reason as it is written in JSON.
         public let rawValue: String
         /// Takes any reason.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// There is nothing to translate.
         public static let noText = Self(rawValue: "no_text")
-        /// Nobody knows in which language the message is.
+        /// The language of the message is not known.
         public static let languageUnknown = Self(rawValue: "language_unknown")
         /// It is in that language.
         public static let sameLanguage = Self(rawValue: "same_language")
@@ -41,7 +41,7 @@ public struct Translation: Codable, Hashable, Sendable {
         public static let damaged = Self(rawValue: "damaged")
         /// The text is too long.
         public static let textTooLong = Self(rawValue: "text_too_long")
-        /// It was edited since, and the user, who was away, sees it as it was.
+        /// The message was edited since then, and the user, who had left, sees it as it was.
         public static let edited = Self(rawValue: "edited")
         /// What translates has failed.
         public static let providerFailed = Self(rawValue: "provider_failed")
@@ -53,7 +53,7 @@ public struct Translation: Codable, Hashable, Sendable {
 
     /// What made it. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
-        /// The kind as it stands in JSON.
+        /// The kind as it is written in JSON.
         public let rawValue: String
         /// Takes any kind.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -82,7 +82,7 @@ public struct Translation: Codable, Hashable, Sendable {
     public var engine: String?
     /// What the engine is.
     public var kind: Kind?
-    /// Of two copies of one translation, the higher counts.
+    /// Of two copies of a translation, the one with the higher value is newer.
     public var touched: Int
 }
 
@@ -90,7 +90,7 @@ public struct Translation: Codable, Hashable, Sendable {
 public struct TranslationSettings: Codable, Hashable, Sendable {
     /// When messages are translated. Newer servers may have more.
     public struct Mode: RawRepresentable, Hashable, Sendable, Codable {
-        /// The mode as it stands in JSON.
+        /// The mode as it is written in JSON.
         public let rawValue: String
         /// Takes any mode.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -108,7 +108,7 @@ public struct TranslationSettings: Codable, Hashable, Sendable {
     /// Into which language, as a BCP 47 tag; nil for the first of ``Me/languages``.
     public var into: String?
 
-    /// How translations speak to the user, where who translates knows the difference; nil as the server says.
+    /// How translations address the user, if the engine can make that difference; if nil, the server's default applies.
     public var tone: TranslationTone?
 
     /// Settings with a mode, a language, and a tone.
@@ -121,12 +121,12 @@ public struct TranslationSettings: Codable, Hashable, Sendable {
 
 /// How a translation speaks to its reader. Newer servers may have more.
 public struct TranslationTone: RawRepresentable, Hashable, Sendable, Codable {
-    /// The tone as it stands in JSON.
+    /// The tone as it is written in JSON.
     public let rawValue: String
     /// Takes any tone.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// As to somebody whom one does not know.
+    /// As one writes to people one does not know.
     public static let formal = Self(rawValue: "formal")
     /// As to a friend.
     public static let informal = Self(rawValue: "informal")
@@ -134,7 +134,7 @@ public struct TranslationTone: RawRepresentable, Hashable, Sendable, Codable {
 
 /// A term that is always translated in the same way in a conversation.
 public struct GlossaryTerm: Hashable, Sendable, Codable {
-    /// The term, as it stands in messages.
+    /// The term as it is written in messages.
     public var source: String
     /// What it is translated to.
     public var target: String
@@ -151,7 +151,7 @@ public struct GlossaryTerm: Hashable, Sendable, Codable {
 
 /// What machines may make of texts: each level allows what those before it do. Newer servers may have more.
 public struct IntelligenceLevel: RawRepresentable, Hashable, Sendable, Codable {
-    /// The level as it stands in JSON.
+    /// The level as it is written in JSON.
     public let rawValue: String
     /// Takes any level.
     public init(rawValue: String) { self.rawValue = rawValue }

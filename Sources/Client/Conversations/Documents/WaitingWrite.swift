@@ -3,7 +3,7 @@ public import Foundation
 /// A write that waits for the server, or that it refused, and that is no message, edit or deletion: those are shown by
 /// ``ChatMessage/delivery-swift.property``.
 public struct WaitingWrite: Hashable, Sendable, Identifiable {
-    /// What is written. Later versions may have more: a `switch` needs a `default`.
+    /// The kind of the write. Later versions may have more: a `switch` needs a `default`.
     public enum Action: Hashable, Sendable {
         /// The conversation is created.
         case create
@@ -21,7 +21,7 @@ public struct WaitingWrite: Hashable, Sendable, Identifiable {
         case clear, deleteForMe
         /// The server is to send a message later.
         case schedule(ScheduledMessage)
-        /// Such a message gets another text or time; what is nil stays.
+        /// Such a message gets another text or time; a property that is nil stays unchanged.
         case reschedule(MessageClientID, text: String?, sendAt: Date?)
         /// Such a message is sent now, or deleted.
         case sendNow(MessageClientID), unschedule(MessageClientID)
@@ -44,7 +44,7 @@ public struct WaitingWrite: Hashable, Sendable, Identifiable {
     public var id: ID
     /// What is written.
     public var action: Action
-    /// The number of the message that it is about; nil if it is about none, or one that waits too.
+    /// The number of the message that it is about; nil if it is about no message, or about one that also waits.
     public var number: Int?
     /// Why the server refused it: it is not shown as done any more. Nil while it waits.
     public var problem: Problem?
@@ -95,7 +95,7 @@ extension WaitingWrite.Action {
 }
 
 extension ScheduledMessage {
-    /// One that the server does not have yet.
+    /// A message that the server does not have yet.
     fileprivate init(_ entry: WriteEntry) {
         var replyTo: Int?
         if case .number(let number)? = entry.replyTo { replyTo = number }

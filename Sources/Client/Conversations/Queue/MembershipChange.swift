@@ -1,12 +1,12 @@
-/// A change of how the user keeps a conversation, of which nobody else learns.
+/// A change of the user's own settings of a conversation, which nobody else sees.
 enum MembershipChange: Codable, Hashable, Sendable {
     case muted(Mute?)
     case pinned(Bool)
     case archived(Bool)
     case markedUnread(Bool)
-    /// Nil is as the user's account says.
+    /// With nil, the setting of the account applies.
     case receipts(Bool?)
-    /// Nil likewise.
+    /// With nil, the setting of the account applies.
     case translation(TranslationSettings?)
     case hints(TranslationSettings.Mode?)
     case intelligence(IntelligenceLevel?)
@@ -38,7 +38,7 @@ enum MembershipChange: Codable, Hashable, Sendable {
         case .translation(let settings): membership.translation = settings
         case .hints(let mode): membership.hints = mode
         case .intelligence(let level): membership.intelligence = level
-        // One that another device has saved meanwhile stays.
+        // A draft that another device has saved meanwhile stays.
         case .draft(let draft):
             if draft.revision > membership.draft?.revision ?? 0 { membership.draft = draft }
         }

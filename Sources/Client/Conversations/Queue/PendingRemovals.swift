@@ -1,5 +1,5 @@
-/// The messages that the user has edited, deleted, hidden or cleared, which the server has not heard of yet. What was
-/// derived from them is not shown.
+/// The messages that the user has edited, deleted, hidden or cleared, of which the server does not know yet. Anything
+/// that was derived from them is not shown.
 struct PendingRemovals {
     private struct Key: Hashable {
         var conversation: ConversationID

@@ -18,7 +18,7 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
         case voice
         /// Notes that the user has listened to a voice message.
         case listen
-        /// Has the server send a message later; changes one that it will, sends it now, and deletes it.
+        /// Has the server send a message later; changes such a message, sends it now, or deletes it.
         case schedule, reschedule, sendNow, unschedule
         /// Changes how the user keeps the conversation.
         case membership
@@ -35,11 +35,11 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
         /// Of the file beside the store, a UUID, with which it is uploaded too; or the id of a file that the server has.
         var name: String
         var byteCount: Int
-        /// Zero if nobody has said it.
+        /// Zero if it is not set.
         var durationMs: Int
         /// Whether the server has it already, so that there is no file here.
         var isOnServer = false
-        /// Of one that the server has.
+        /// The number of a message that the server has.
         var waveform: [Int] = []
         var level = -127
     }
@@ -55,7 +55,7 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
     var clientID: MessageClientID
     /// Of a send, an edit, and a message that is sent later.
     var text: String?
-    /// Of what is about a message. One that the server sends later is named by its client id.
+    /// For writes about a message. A message that the server sends later is named by its client id.
     var target: Target?
     /// Of an edit: the version of the text that it is based on; nil until its message was sent.
     var textVersion: Int?
@@ -81,7 +81,7 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
     var after: MessageClientID?
     /// In milliseconds since 1970.
     var createdAt: Int64
-    /// The server may have it: what was sent must not change any more.
+    /// The server may have it: a write that was sent must not change any more.
     var wasSent = false
     /// Why the server refuses it for good.
     var failure: WriteFailure?

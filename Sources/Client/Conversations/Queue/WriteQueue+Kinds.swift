@@ -1,7 +1,7 @@
 // Writes of the app that are about more than texts. Each says how something is to be, so that the later of two decides.
 extension WriteQueue {
-    /// Queues what is done with a message: a reaction, a star, a pin, listening, or deleting it for oneself. What is undone by it and
-    /// was not sent yet goes.
+    /// Queues a write about a message: a reaction, a star, a pin, listening, or deleting it for the user themselves. An
+    /// unsent write that it undoes is removed.
     mutating func write(
         _ kind: WriteEntry.Kind, _ target: WriteEntry.Target, emoji: String? = nil, in conversation: ConversationID,
         at wallClock: Int64
@@ -41,7 +41,7 @@ extension WriteQueue {
     mutating func clear(
         _ kind: WriteEntry.Kind, upTo number: Int?, in conversation: ConversationID, at wallClock: Int64
     ) throws(SwitchboardError) {
-        // One that was never created is given up, with what was written in it.
+        // A conversation that was never created is dropped, with the messages that were written in it.
         if let creation = creation(of: conversation), !isInFlight(creation), !creation.wasSent {
             if kind == .deleteForMe { remove(creation) }
             return
@@ -65,7 +65,8 @@ extension WriteQueue {
         try add(entry)
     }
 
-    /// Queues the creation of a conversation, which has a provisional id until then. One that waits already is the same.
+    /// Queues the creation of a conversation, which has a provisional id until then. If one waits already, that one is
+    /// returned.
     mutating func create(
         _ creation: NewConversation, at wallClock: Int64
     ) throws(SwitchboardError) -> ConversationID {

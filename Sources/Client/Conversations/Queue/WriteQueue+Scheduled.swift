@@ -12,7 +12,7 @@ extension WriteQueue {
         try add(entry)
     }
 
-    /// Queues another text or time; what is nil stays.
+    /// Queues another text or time; a parameter that is nil changes nothing.
     mutating func reschedule(
         _ clientID: MessageClientID, to text: String?, at time: Date?, in conversation: ConversationID,
         at wallClock: Int64
@@ -29,7 +29,7 @@ extension WriteQueue {
         try add(entry)
     }
 
-    /// Queues that a message is sent now. One that the server does not have becomes an ordinary one.
+    /// Queues that a message is sent now. A message that the server does not have yet becomes an ordinary one.
     mutating func sendNow(
         _ clientID: MessageClientID, in conversation: ConversationID, at wallClock: Int64
     ) throws(SwitchboardError) {
@@ -46,7 +46,7 @@ extension WriteQueue {
         try add(entry)
     }
 
-    /// Queues the deletion of a message. Of one that the server does not have, nothing is left.
+    /// Queues the deletion of a message. If the server does not have it yet, it is only removed here.
     mutating func unschedule(
         _ clientID: MessageClientID, in conversation: ConversationID, at wallClock: Int64
     ) throws(SwitchboardError) {

@@ -38,7 +38,7 @@ extension WriteQueue {
             inFlight[entry.conversation] = [entry.id]
             return true
         }
-        // What is not in the queue any more was seen, so it is stored.
+        // A message that is no longer in the queue was seen, so the server has stored it.
         let areSends = ahead.allSatisfy { self.entry($0).map { $0.kind == .send } ?? true }
         guard followers.count < mostFollowers, areSends, entry.canFollow else { return false }
         inFlight[entry.conversation]?.append(entry.id)
@@ -75,7 +75,7 @@ extension WriteQueue {
         draining.insert(conversation)
         switch outcome {
         case .done, .finished, .created: break
-        // What was before it was not stored, and tells itself what is to be done.
+        // The write before it was not stored, and decides itself what to do.
         case .refused(let problem) where problem.kind == .predecessorMissing && wasFollower: break
         case .refused(let problem): fail(entry, WriteFailure(problem))
         case .later(let problem, let milliseconds):
@@ -93,7 +93,7 @@ extension WriteQueue {
         }
     }
 
-    /// There is a new connection: what was not answered may be sent at once.
+    /// There is a new connection: writes without a response may be sent at once.
     mutating func connected() {
         backoff.reset()
         pauses = pauses.filter(\.value.isDemanded)
@@ -198,8 +198,8 @@ extension WriteEntry {
     /// Whether it is a message that cannot be sent without another one.
     fileprivate func needs(_ message: Target) -> Bool { replyTo == message || thread == message }
 
-    /// Whether it need not wait for the answers to the messages before it: a message, and what changes one that is on its
-    /// way.
+    /// Whether it need not wait for the responses to the messages before it. That is so for messages, and for changes
+    /// of a message that is being sent.
     fileprivate var canFollow: Bool {
         switch kind {
         case .send: true

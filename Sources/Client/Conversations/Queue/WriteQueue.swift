@@ -1,13 +1,13 @@
 /// The writes that wait for the server, without I/O: in order within a conversation, each with a client id, so that one
 /// whose answer was lost is sent again and stored once.
 ///
-/// Messages do not wait for each other's answers: each names the one before it, without which the server refuses it. What
-/// else there is to write waits for the answers to what is before it, but for the edit or deletion of a message on its way,
-/// which it names by the client id.
+/// Messages do not wait for each other's responses: each names the one before it, without which the server refuses it.
+/// Other writes wait for the responses to the writes before them. The exception is the edit or deletion of a message
+/// that is being sent, which names the message by its client id.
 ///
-/// What was never sent can still change: an edit is folded into it, a deletion removes it. After that, edits and
-/// deletions wait behind it and name it by its client id, until its answer tells the number. A permanent refusal fails
-/// the entry alone, with what names it; everything else waits.
+/// A message that was never sent can still change: an edit is merged into it, a deletion removes it. After that, edits
+/// and deletions wait behind it and name it by its client id, until its response tells the number. If the server
+/// refuses an entry for good, only this entry fails, with those that name it. After other errors, everything waits.
 struct WriteQueue: Sendable {
     /// The limits; times in milliseconds.
     struct Limits: Sendable {
@@ -68,8 +68,8 @@ struct WriteQueue: Sendable {
     private var soundBytes = 0
     /// The entries that each conversation waits for the answers to, in the order in which they were sent.
     var inFlight: [ConversationID: [Int64]] = [:]
-    /// Those of them that were sent before what is before them was answered. They leave room for the first entry of every
-    /// conversation that waits.
+    /// Those of them that were sent before the entries before them had responses. They leave room for the first entry
+    /// of every conversation that waits.
     var followers: Set<Int64> = []
     /// Conversations in which an entry was not stored: those on their way behind it are answered before anything is sent.
     var draining: Set<ConversationID> = []
@@ -137,7 +137,7 @@ extension WriteQueue {
                 thread: thread, createdAt: wallClock))
     }
 
-    /// Queues an edit. One of what was never sent changes that.
+    /// Queues an edit. If the message was never sent, it is changed itself.
     mutating func edit(
         _ target: WriteEntry.Target, to text: String, textVersion: Int?, in conversation: ConversationID,
         at wallClock: Int64
@@ -159,7 +159,7 @@ extension WriteQueue {
                 target: target, textVersion: textVersion, createdAt: wallClock))
     }
 
-    /// Queues a deletion. What was never sent is removed instead, and so are edits of the message.
+    /// Queues a deletion. If the message was never sent, it is removed instead. Edits of the message are removed too.
     mutating func delete(
         _ target: WriteEntry.Target, in conversation: ConversationID, at wallClock: Int64
     ) throws(SwitchboardError) {

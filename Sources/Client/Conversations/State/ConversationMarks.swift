@@ -6,7 +6,7 @@ public struct ConversationMarks: Codable, Hashable, Sendable {
 
     /// How far another member is, as far as they let others see.
     public struct Shown: Codable, Hashable, Sendable {
-        /// The number of the last message that they have received; 0 if they let nobody see it.
+        /// The number of the last message that they have received; 0 if they do not show it.
         public var delivered = 0
         /// What they have read and let others see, in order.
         public var read: [ClosedRange<Int>] = []
@@ -24,10 +24,10 @@ public struct ConversationMarks: Codable, Hashable, Sendable {
     /// What the user has noted, by the numbers of the messages.
     public internal(set) var own: [Int: OwnMessage] = [:]
 
-    /// Who has read a message.
+    /// The users who have read a message.
     public func readers(of number: Int) -> Set<UserID> { Set(others.filter { $0.value.hasRead(number) }.keys) }
 
-    /// Who has received a message, or read it.
+    /// The users who have received a message, or read it.
     public func receivers(of number: Int) -> Set<UserID> {
         Set(others.filter { $0.value.delivered >= number || $0.value.hasRead(number) }.keys)
     }
@@ -86,7 +86,7 @@ struct MarksSnapshot: Decodable, Hashable, Sendable {
 /// What a client holds of the stream of marks, without I/O.
 struct MarksState: Hashable, Sendable {
     private(set) var marks = ConversationMarks()
-    /// What the user has scheduled; it comes anew with every connection, and is not stored.
+    /// The messages that the user has scheduled; they come again with every connection, and are not stored.
     private(set) var scheduled: ScheduledSummary?
     /// Where the stream is; nil before the first snapshot.
     private(set) var position: StreamPosition?

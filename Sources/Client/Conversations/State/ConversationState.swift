@@ -3,16 +3,15 @@ import Foundation
 /// What a client holds of a conversation, without I/O: the snapshot of its stream, the rows since, and pages.
 ///
 /// Every document has a version, and the copy with the higher one is kept, wherever it came from. So everything may
-/// arrive twice, late or in another order. What is known to be complete are **ranges** of numbers, each up to a
-/// sequence of the conversation. The last range is the newest, and its sequence is the stream's position, where a
-/// `listen` goes on. Versions and sequences compare within an epoch only: a snapshot with another one replaces
-/// everything.
+/// arrive twice, late or in another order. **Ranges** of numbers are known to be complete, each up to a sequence of the
+/// conversation. The last range is the newest, and its sequence is the stream's position, where a `listen` goes on.
+/// Versions and sequences compare within an epoch only: a snapshot with another one replaces everything.
 struct ConversationState: Hashable, Sendable {
     let id: ConversationID
     var conversation: Conversation?
     var membership: Membership?
     var members: [UserID: ConversationMember] = [:]
-    /// Whether the conversation has members who are not held.
+    /// Whether the conversation has members who are not held here.
     var hasMoreMembers = false
     var people: [UserID: User] = [:]
     /// All messages that are held, in a range or not.
@@ -24,12 +23,12 @@ struct ConversationState: Hashable, Sendable {
     var start: Int?
     /// Newer messages than those of the last range begin here, after a gap.
     var newestStart: Int?
-    /// The user may read the conversation, but not listen to it, such as one that they left. Pages alone fill it.
+    /// The user may read the conversation, but not listen to it, such as one that they left. Only pages fill it.
     var isWithoutStream = false
     /// Frames concern the newest range alone, since the stream is being resumed with it.
     private(set) var isResuming = false
-    /// Rows of every message are held that came after this sequence, in a range or not. A page that is older may lack
-    /// a change that is held by nobody.
+    /// All rows after this sequence are held, whether their messages are in a range or not. An older page may lack a
+    /// change that is not held here.
     var completeSince = 0
     /// What has to be stored.
     var changes = StateChanges()
@@ -112,7 +111,7 @@ extension ConversationState {
         changes.head = true
     }
 
-    /// What is to be done after a frame.
+    /// What to do after a frame.
     enum FrameOutcome: Hashable, Sendable {
         case applied
         /// The frame does not follow the position: listen again from ``resumption``.
@@ -163,7 +162,8 @@ extension ConversationState {
     /// What a page was good for.
     enum PageOutcome: Hashable, Sendable {
         case applied
-        /// It does not fit to what is held, such as one of another epoch: read it again once the stream is open.
+        /// The page does not fit the held state, for example because it is of another epoch: read it again once the
+        /// stream is open.
         case outdated
     }
 

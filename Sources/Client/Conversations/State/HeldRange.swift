@@ -61,8 +61,8 @@ struct HeldRanges: Hashable, Sendable {
         all = joined
     }
 
-    /// Raises what is known up to `after` to `upTo`; with `onlyLast`, of the last range alone. Of numbers in `gap`,
-    /// changes after `after` were left out.
+    /// Raises ranges that are known up to `after` to `upTo`; with `onlyLast`, only the last range. Changes after
+    /// `after` were left out for numbers in `gap`.
     mutating func raise(after: Int, upTo: Int, onlyLast: Bool, gap: ClosedRange<Int>?) {
         let raised = onlyLast ? max(0, all.count - 1) : 0
         all =

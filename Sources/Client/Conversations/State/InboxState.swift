@@ -18,7 +18,7 @@ struct InboxState: Hashable, Sendable {
     private(set) var rows: [ConversationID: InboxRow] = [:]
     /// Where the stream is; nil before the first snapshot.
     var position: StreamPosition?
-    /// The last row of what was read: there may be others after it. Nil if everything was read.
+    /// The last row that was read: there may be others after it. Nil if all rows were read.
     var boundary: SortKey?
     /// The cursor of the page after the boundary.
     var nextCursor: String?

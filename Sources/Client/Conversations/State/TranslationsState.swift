@@ -77,9 +77,9 @@ extension TranslationsRow: Decodable {
 
 /// What a client holds of the stream of translations, without I/O: translations and hints in the language of the user.
 ///
-/// Each stands beside its message and is `of` one version of its text. It is shown beside that version alone: one of a newer
-/// version waits for its message, one of an older version is dropped, and what is of a message goes with it. The snapshot of
-/// another language replaces all that is held.
+/// Each belongs to one version of its message's text (`of`), and is shown only beside that version. A translation of a
+/// newer version waits for its message, one of an older version is dropped, and all of them are removed with their
+/// message. The snapshot of another language replaces all that are held.
 struct TranslationsState: Hashable, Sendable {
     /// Rows of each kind that are held at most, those of the newest messages.
     static let maxRows = OpenConversation.heldMessages
@@ -174,7 +174,7 @@ extension TranslationsState {
         }
     }
 
-    /// Whether a row is of its message's text, or of one that has yet to come.
+    /// Whether a row belongs to the text of its message, or to one that has not come yet.
     private func fits(_ number: Int, _ version: Int, _ state: ConversationState) -> Bool {
         guard let message = state.messages[number] else { return isAwaited(number, state) }
         return message.deletedAt == nil && version >= message.textVersion
@@ -197,7 +197,7 @@ extension TranslationsState {
     mutating func follow(_ state: ConversationState, _ changed: StateChanges) {
         if changed.isReplaced {
             guard state.position?.epoch == position?.epoch else { return removeAll() }
-            // With the messages of before went what was stored beside them.
+            // Rows that were stored beside earlier messages were removed with these.
             changes.translations.formUnion(translations.keys)
             changes.hints.formUnion(hints.keys)
         }
@@ -209,7 +209,7 @@ extension TranslationsState {
             hasMany ? Set(translations.keys).union(hints.keys) : changed.messages.union(passed), beside: state)
     }
 
-    /// Of these numbers, drops what is not of their messages' texts.
+    /// For these numbers, drops rows that do not belong to the texts of their messages.
     private mutating func drop(_ numbers: Set<Int>, beside state: ConversationState) {
         for number in numbers {
             if let row = translations[number], !fits(number, row.of, state) {
@@ -240,7 +240,8 @@ extension TranslationsState {
 }
 
 extension Translation {
-    /// Of one text version, one that is not stored says why there is none now: it counts unless there is one.
+    /// For the same text version, a row that is not stored says why there is no translation now. It is used unless
+    /// there is a translation.
     func isNewer(than known: Translation) -> Bool {
         guard of == known.of else { return of > known.of }
         return touched == 0 && known.status != .done || touched >= known.touched

@@ -2,7 +2,7 @@ import Foundation
 
 // What waits to be written is shown as done, until the server refuses it.
 extension Messages.State {
-    /// - Parameter owner: who writes.
+    /// - Parameter owner: the user who writes.
     mutating func apply(_ entries: [WriteEntry], of owner: UserID) {
         for entry in entries {
             if let write = WaitingWrite(entry) { writes.append(write) }
@@ -82,7 +82,7 @@ extension Conversations.State {
 }
 
 extension Conversation {
-    /// One that waits to be created.
+    /// A conversation that waits to be created.
     fileprivate init(_ creation: NewConversation, id: ConversationID, at time: Date) {
         self.init(
             id: id, kind: creation.kind, name: creation.name, createdAt: time,

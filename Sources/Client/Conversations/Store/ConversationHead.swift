@@ -1,4 +1,4 @@
-/// What is stored of a conversation beside its messages and members.
+/// The stored part of a conversation without its messages and members.
 struct ConversationHead: Codable, Hashable, Sendable {
     var conversation: Conversation?
     var membership: Membership?
@@ -30,7 +30,7 @@ struct ConversationHead: Codable, Hashable, Sendable {
         return stored.compactMap { range($0) }.max { $0.upperBound < $1.upperBound }.map { ($0, 0) }
     }
 
-    /// Takes what a state holds; what was stored before stays stored.
+    /// Takes over what a state holds; other stored values stay.
     mutating func update(from state: ConversationState) {
         conversation = state.conversation
         membership = state.membership
@@ -61,7 +61,7 @@ struct ConversationHead: Codable, Hashable, Sendable {
         stored.lazy.compactMap { SwitchboardClient.range($0) }.first { $0.contains(number) }
     }
 
-    /// Forgets what was stored below a number.
+    /// Forgets stored ranges below a number.
     mutating func remove(below number: Int) {
         stored = stored.compactMap { range in
             guard let held = SwitchboardClient.range(range), held.upperBound >= number else { return nil }
@@ -72,7 +72,7 @@ struct ConversationHead: Codable, Hashable, Sendable {
     }
 }
 
-/// What is stored of the inbox beside its rows.
+/// The stored part of the inbox without its rows.
 struct InboxHead: Codable, Hashable, Sendable {
     var epoch: String?
     var sequence: Int64?

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What is to be stored in the transaction that removes a write: what the server has made of it.
+/// What to store in the transaction that removes a write: the result that the server returned.
 struct AcknowledgedChanges {
     var id: ConversationID
     var acknowledgements: [Acknowledgement] = []
@@ -50,7 +50,8 @@ extension ConversationStore {
         if !marked.isEmpty { try save(marks, marked, of: id, database) }
     }
 
-    /// What is stored of a conversation beside its messages, members and people, with the newest range; nil if nothing is.
+    /// The stored part of a conversation without its messages, members and people, with the newest range; nil if there
+    /// is none.
     func documents(of id: ConversationID) throws -> ConversationState? {
         try database.read { try documents(of: id, $0) }
     }

@@ -12,7 +12,7 @@ extension ConversationStore {
         }
     }
 
-    /// A thread with what is stored of its runs, the oldest first, as of a time.
+    /// A thread with its stored runs, the oldest first, as of a time.
     func thread(_ id: AssistantThreadID, at now: Date) throws -> (thread: AssistantThread, runs: [AssistantRun])? {
         try database.read { database in
             guard let thread = try thread(id, database) else { return nil }
@@ -50,13 +50,13 @@ extension ConversationStore {
     }
 }
 
-// What was read of them.
+// The threads that were read.
 extension ConversationStore {
     /// Takes a page of threads.
     ///
     /// - Parameter known: of the first page, the threads that were stored when it was asked for: those that are not on it,
     ///   where they would be, are gone.
-    /// - Parameter erased: what is not taken of it.
+    /// - Parameter erased: the ids of threads and runs that are not taken over.
     func save(
         _ page: AssistantThreadPage, replacing known: Set<AssistantThreadID> = [], except erased: Set<String> = []
     ) throws {
@@ -76,7 +76,7 @@ extension ConversationStore {
     /// Takes a thread with all of its runs.
     ///
     /// - Parameter known: the runs that were stored when it was asked for: those that it does not have are gone.
-    /// - Parameter erased: what is not taken of it.
+    /// - Parameter erased: the ids of threads and runs that are not taken over.
     func save(
         _ thread: AssistantThread, _ runs: [AssistantRun], replacing known: Set<AssistantRunID> = [],
         except erased: Set<String> = []
@@ -171,7 +171,7 @@ extension ConversationStore {
     }
 }
 
-// What is gone.
+// Removing runs and threads.
 extension ConversationStore {
     func remove(_ id: AssistantThreadID) throws { try database.write { try remove(id, $0) } }
 
@@ -179,8 +179,8 @@ extension ConversationStore {
         try database.execute(sql: "DELETE FROM threads WHERE id = ?", arguments: [id.rawValue])
     }
 
-    /// Removes a run; its thread goes with the last one. Nobody here knows the thread of a run that is not stored: all go that
-    /// have one run, which is not stored.
+    /// Removes a run; its thread is removed with its last run. The thread of a run that is not stored is not known
+    /// here: so all threads are removed that have one run, which is not stored.
     func remove(_ id: AssistantRunID) throws {
         try database.write { database in
             let stored = try String.fetchOne(

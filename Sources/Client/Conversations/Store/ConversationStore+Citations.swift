@@ -14,13 +14,14 @@ enum DerivationOwner {
     static func summary(of id: ConversationID) -> String { "summary:\(id)" }
 }
 
-// What is derived from messages, and what becomes of it with these.
+// Results that are derived from messages, and what happens to them when these change.
 extension ConversationStore {
-    /// Replaces what an owner has. Left out is what rests on no messages, on messages that are known to have changed or to have
-    /// gone, and on messages that were never stored here: nobody here knows when they disappear.
+    /// Replaces the derivations of an owner. It leaves out those that are based on no messages, on messages that are
+    /// known to have changed or to be gone, and on messages that were never stored here, since this device does not
+    /// know when they disappear.
     ///
-    /// - Parameter deadline: in milliseconds since 1970; until then, what rests on messages that have not come yet is kept where
-    ///   messages do not disappear.
+    /// - Parameter deadline: in milliseconds since 1970; until then, derivations that are based on messages that have
+    ///   not come yet are kept, if messages of the conversation do not disappear.
     func save(
         _ derivations: [StoredDerivation], of owner: String, awaitingUntil deadline: Int64? = nil, _ database: Database
     ) throws {
@@ -67,7 +68,7 @@ extension ConversationStore {
         return expiries
     }
 
-    /// Compares what an owner's derivations rest on with the messages that are stored.
+    /// Compares the citations of an owner's derivations with the stored messages.
     private func compare(citationsOf owner: String, _ database: Database) throws {
         try database.execute(
             sql: """
@@ -85,7 +86,7 @@ extension ConversationStore {
             arguments: [owner])
     }
 
-    /// Compares them with what is known of a conversation.
+    /// Compares them with the known state of a conversation.
     private func compare(
         citationsOf owner: String, in id: ConversationID, isAwaiting: Bool, _ database: Database
     ) throws {
@@ -104,7 +105,7 @@ extension ConversationStore {
         for own in try noted.map({ try StoredJSON.decode(OwnMessage.self, $0) }) where own.hidden == true {
             try withdraw(restingOn: own.number, in: id, database)
         }
-        // What is stored from before a restore of the server are other messages.
+        // Messages that were stored before a restore of the server are different ones.
         let isOld = try head?.epoch != nil && head?.epoch != answersEpoch(database)
         let disappears = [row?.conversation, head?.conversation].contains { $0?.disappearAfter != nil }
         guard isOld || disappears || !isAwaiting else { return }
@@ -142,7 +143,7 @@ extension ConversationStore {
         }
     }
 
-    /// Withdraws what rests on an older text of a message, which need not be stored.
+    /// Withdraws derivations that are based on an older text of a message, which need not be stored.
     func withdraw(restingOn message: Message, _ database: Database) throws {
         try accept(message, database)
         let (id, textVersion) = (message.conversation.rawValue, message.deletedAt == nil ? message.textVersion : nil)
@@ -154,7 +155,7 @@ extension ConversationStore {
             arguments: [message.expiry.map(Self.milliseconds), id, message.number])
     }
 
-    /// Takes a text that was never edited as the one that was summarised: there was no other.
+    /// A text that was never edited counts as the one that was summarised: there was no other.
     func accept(_ message: Message, _ database: Database) throws {
         guard message.isOriginal else { return }
         try database.execute(
@@ -173,8 +174,8 @@ extension ConversationStore {
             sql: "DELETE FROM citations WHERE conversation = ? AND number = ?", arguments: [id.rawValue, number])
     }
 
-    /// Withdraws what rests on messages that a membership does not show. Of who has left, that is all of them: they keep what
-    /// they have read, but not what was made of it.
+    /// Withdraws derivations that are based on messages that a membership does not show. For a user who has left, these
+    /// are all messages: they keep the messages that they have read, but not the derivations.
     func withdraw(unseenBy membership: Membership, in id: ConversationID, _ database: Database) throws {
         guard membership.state != .left else { return try withdrawAll(in: id, database) }
         let cited = try Int.fetchAll(
@@ -203,14 +204,15 @@ extension ConversationStore {
             sql: "INSERT OR REPLACE INTO heads VALUES ('answers', ?)", arguments: [try StoredJSON.encode([epoch])])
     }
 
-    /// Withdraws what rests on what a row of the inbox tells of.
+    /// Withdraws derivations that are based on a message that a row of the inbox shows as changed.
     func follow(_ row: InboxRow, _ database: Database) throws {
         if row.gone == true { try withdrawAll(in: row.id, database) }
         if let membership = row.membership { try withdraw(unseenBy: membership, in: row.id, database) }
         if let message = row.lastMessage { try withdraw(restingOn: message, database) }
     }
 
-    /// Withdraws what rests on what a response has changed, whether its message is stored or not.
+    /// Withdraws derivations that are based on a message that a response has changed, whether the message is stored or
+    /// not.
     func follow(_ acknowledgement: Acknowledgement, in id: ConversationID, _ database: Database) throws {
         switch acknowledgement {
         case .message(let message), .reaction(_, _, let message): try withdraw(restingOn: message, database)

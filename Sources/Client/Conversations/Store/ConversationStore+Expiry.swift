@@ -18,7 +18,8 @@ extension ConversationStore {
         }.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
 
-    /// Removes the texts that have disappeared, and what was derived from them, also from those that are not stored.
+    /// Removes the texts that have disappeared, and everything that was derived from them, also if the messages are not
+    /// stored.
     func expire(at now: Date) throws {
         while try expireSome(at: now) == Self.expiredAtOnce {}
     }

@@ -3,7 +3,7 @@ import GRDB
 
 // Conversations with their messages.
 extension ConversationStore {
-    /// What is stored of a conversation, with at most so many of its newest messages; nil if nothing is.
+    /// The stored state of a conversation, with at most this many of its newest messages; nil if there is none.
     func conversation(_ id: ConversationID, limit: Int) throws -> ConversationState? {
         try database.read { database in
             guard let head = try head(of: id, database) else { return nil }
@@ -113,14 +113,14 @@ extension ConversationStore {
         }
     }
 
-    /// With what was made of them, also of those that are not stored.
+    /// With everything that was derived from them, also from those that are not stored.
     private func removeUnseen(before number: Int, of id: ConversationID, _ database: Database) throws {
         try database.execute(
             sql: "DELETE FROM citations WHERE conversation = ? AND number < ?", arguments: [id.rawValue, number])
         try removeMessages(before: number, of: id, database)
     }
 
-    /// With what stands beside them, also beside those that have not come.
+    /// With the rows beside them, also those of messages that have not come.
     private func removeMessages(before number: Int, of id: ConversationID, _ database: Database) throws {
         for table in ["translations", "messages"] {
             try database.execute(
@@ -136,7 +136,8 @@ extension ConversationStore {
         }
     }
 
-    /// Shrinks conversations, those that were unopened for longest first, until no more messages are kept than may be.
+    /// Shrinks conversations, first those that were not opened for the longest time, until the limit of stored messages
+    /// is kept.
     func shrink(except open: Set<ConversationID>) throws {
         try database.write { database in
             var count = try Int.fetchOne(database, sql: "SELECT count(*) FROM messages") ?? 0
@@ -148,7 +149,7 @@ extension ConversationStore {
                     sql: "SELECT number FROM messages WHERE conversation = ? ORDER BY number DESC LIMIT 1 OFFSET ?",
                     arguments: [id, limits.shrunk - 1])
                 guard let first, var head = try head(of: ConversationID(id), database) else { continue }
-                // What rests on them is still shown.
+                // Derivations that are based on them are still shown.
                 try database.execute(
                     sql: "UPDATE citations SET isStored = 0 WHERE conversation = ? AND number < ?",
                     arguments: [id, first])

@@ -11,7 +11,8 @@ extension ConversationStore {
         var items: Int
     }
 
-    /// What is left of the last summary of a conversation, as of a time; nil if there is none, or nothing is left of it.
+    /// The rest of the last summary of a conversation, as of a time; nil if there is no summary, or nothing is left of
+    /// it.
     func summary(of id: ConversationID, at now: Date) throws -> StoredSummary? {
         try database.read { database in
             let stored = try Data.fetchOne(
@@ -26,7 +27,7 @@ extension ConversationStore {
         }
     }
 
-    /// For how long what rests on messages that have not come is kept: 24 hours, in milliseconds.
+    /// How long derivations are kept that are based on messages that have not come: 24 hours, in milliseconds.
     static let awaited: Int64 = 86_400_000
 
     /// Replaces the summary of a conversation.

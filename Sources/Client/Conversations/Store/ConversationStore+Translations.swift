@@ -12,7 +12,7 @@ extension ConversationStore {
         var position: StreamPosition?
     }
 
-    /// What is stored of the messages that a state holds, and of those that have yet to come.
+    /// The stored rows of the messages that a state holds, and of those that have not come yet.
     func translations(beside state: ConversationState) throws -> TranslationsState {
         try database.read { database in
             let stored = try Data.fetchOne(
@@ -82,7 +82,7 @@ extension ConversationStore {
             arguments: [id.rawValue, number, kind.rawValue, textVersion, try StoredJSON.encode(row)])
     }
 
-    /// Replaces what is stored of a message that is stored, and not held.
+    /// Replaces the stored row of a message that is stored, but not held.
     private func saveBesideStored(_ row: TranslationsRow, of id: ConversationID, _ database: Database) throws {
         switch row {
         case .translation(let row):

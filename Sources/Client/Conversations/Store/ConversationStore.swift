@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 
-/// What a client keeps of one user's conversations between two runs, in SQLite: what was read, and what waits to be
-/// sent. A queued write is on the disk when its function returns; the rest can be read again, and is written less
-/// carefully.
+/// What a client keeps of one user's conversations between two runs, in SQLite: a cache of what was read, and the
+/// writes that wait to be sent. A queued write is on the disk when its function returns. The cache can be read again,
+/// so it is written less carefully.
 final class ConversationStore: Sendable {
-    /// What is kept at most.
+    /// The limits of the store.
     struct Limits: Sendable {
         var messages = 100_000
         /// Messages of a conversation that has to shrink.

@@ -3,7 +3,7 @@ import Foundation
 /// The directory with a store for each user, and whose token belongs to which user: known since their first
 /// connection, so that a store can be opened without one.
 struct StoreDirectory: Sendable {
-    /// How long the store of somebody who does not sign in again is kept.
+    /// How long the store of a user who does not sign in again is kept.
     static let lifetime: TimeInterval = 30 * 24 * 3_600
 
     let url: URL
@@ -22,10 +22,10 @@ struct StoreDirectory: Sendable {
         (try? Data(contentsOf: index)).flatMap { try? StoredJSON.decode([String: UserID].self, $0) } ?? [:]
     }
 
-    /// The user whom a token belongs to, if they were connected before.
+    /// The user to whom a token belongs, if they were connected before.
     func user(of subject: TokenSubject) -> UserID? { users[subject.text] }
 
-    /// Remembers whom a token belongs to.
+    /// Remembers to whom a token belongs.
     func remember(_ user: UserID, of subject: TokenSubject) {
         var users = users
         guard users.updateValue(user, forKey: subject.text) != user else { return }
@@ -54,7 +54,7 @@ struct StoreDirectory: Sendable {
     }
 }
 
-/// Whose access token it is: the issuer and the subject of a JSON Web Token (RFC 7519 section 4.1). They are not
+/// The owner of an access token: the issuer and the subject of a JSON Web Token (RFC 7519 section 4.1). They are not
 /// verified, since they only find what is stored on this device; the server alone decides who is signed in.
 struct TokenSubject: Hashable, Sendable {
     let text: String

@@ -1,7 +1,8 @@
-// The tables of what is derived from messages, beside translations: answers of the assistant, and summaries.
+// The tables of derivations from messages other than translations: answers of the assistant, and summaries.
 extension StoreFile {
-    /// Each sentence of an answer, and each item of a summary, is a row of `derivations`, and the messages that it rests on are
-    /// rows of `citations`. A citation that is removed takes along what rests on it. A sentence without a row is withdrawn.
+    /// Each sentence of an answer, and each item of a summary, is a row of `derivations`, and the messages that it is
+    /// based on are rows of `citations`. When a citation is removed, the derivation that is based on it is removed too.
+    /// A sentence without a row is withdrawn.
     ///
     /// A citation `isStored` if its message is, and `isKnown` if that was so once: only then is it known when the message
     /// disappears.

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Opens the file of a store. One that is damaged, or of another version of this library, is set aside: what it had is
-/// read from the server again, but for the queue and the drafts, which are taken over.
+/// Opens the file of a store. One that is damaged, or of another version of this library, is set aside: its content is
+/// read from the server again, except the queue and the drafts, which are taken over.
 enum StoreFile {
     /// Raised whenever the tables or documents of the cache change. The queue's only ever grow.
     static let schema = 5
@@ -73,7 +73,7 @@ enum StoreFile {
         return configuration
     }
 
-    /// What is of a text goes with it, however it goes. A message without a text has no `textVersion`.
+    /// Rows of a text are removed with it, however it is removed. A message without a text has no `textVersion`.
     private static let followers = """
         CREATE TRIGGER IF NOT EXISTS messageRemoved AFTER DELETE ON messages BEGIN
             DELETE FROM translations WHERE conversation = old.conversation AND number = old.number;

@@ -21,7 +21,7 @@ struct MessagingState {
     var erased: Set<String> = []
     /// The places of runs in their batches and threads, as responses have them.
     var runOrder: [AssistantRunID: Int] = [:]
-    /// The conversations in which the app looks at who is writing.
+    /// The conversations in which the app shows who is writing.
     var typing: [ConversationID: RealtimeEndpoint.OpenTyping] = [:]
 }
 

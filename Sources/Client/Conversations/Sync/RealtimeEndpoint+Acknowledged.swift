@@ -1,5 +1,5 @@
-// What responses have acknowledged. Streams tell it too, but perhaps not before the connection breaks: what is not held and
-// stored at once would be shown as it was before, until there is a connection again.
+// Results that responses have acknowledged. Streams tell them too, but perhaps not before the connection breaks: if a
+// result were not held and stored at once, the state before it would be shown until there is a connection again.
 extension RealtimeEndpoint {
     /// Takes what a response has acknowledged of a write that was not queued.
     func keep(_ acknowledgement: Acknowledgement, in id: ConversationID) {
@@ -7,14 +7,14 @@ extension RealtimeEndpoint {
         show([acknowledgement], in: id)
     }
 
-    /// Takes it into what is held. Returns what has to be stored; nil if that is nothing.
+    /// Takes the result into the held state. Returns what has to be stored; nil if there is nothing to store.
     func hold(_ acknowledged: [Acknowledgement], in id: ConversationID) -> AcknowledgedChanges? {
         guard !acknowledged.isEmpty, let owner = messaging.owner else { return nil }
         var changes = AcknowledgedChanges(id: id, acknowledgements: acknowledged)
         if let conversation = messaging.open[id] {
             for one in acknowledged { one.apply(to: &conversation.state, &conversation.marks) }
             let taken = conversation.state.takeChanges()
-            // What is stored of translations goes with the texts.
+            // Stored translations are removed with the texts.
             if !taken.isEmpty { conversation.translations.follow(conversation.state, taken) }
             changes.open = (conversation.state, taken)
             changes.marks = (conversation.marks, conversation.marks.takeChanges())

@@ -31,7 +31,7 @@ extension RealtimeEndpoint {
     private func shown(
         _ conversation: OpenConversation, _ numbers: ClosedRange<Int>?, _ entries: [WriteEntry]
     ) -> [ChatMessage] {
-        // Without a range, what was just sent may be there already.
+        // Without a range, a message that was just sent may be there already.
         let numbers = numbers ?? 1...Int.max
         let messages = conversation.state.messages.values.filter { numbers.contains($0.number) }
             .sorted { $0.number < $1.number }
@@ -173,7 +173,7 @@ extension RealtimeEndpoint {
         if let held = messaging.open[id]?.state.messages.values.first(where: { $0.id == message }) { return held }
         // What waits to be sent is not stored: all that is would be looked through for nothing.
         if message.author == messaging.owner, messaging.queue.send(message.clientID) != nil { return nil }
-        // What was shown before a newer window took its place is stored still.
+        // The messages that were shown before a newer window replaced them are still stored.
         return try? messaging.store?.message(message, in: id, among: OpenConversation.heldMessages)
     }
 

@@ -111,7 +111,7 @@ extension RealtimeEndpoint {
         Task { [weak self] in await self?.readFormer(id) }
     }
 
-    /// Removes what was made of a conversation that the user is not in.
+    /// Removes everything that was derived from a conversation that the user is not in.
     func withdrawAnswers(in id: ConversationID) { cache { try $0.withdrawAll(in: id) } }
 
     /// Stores and shows what has changed.
@@ -132,7 +132,7 @@ extension RealtimeEndpoint {
         askForPeople(of: conversation)
     }
 
-    /// Reads what one may still see of a conversation that one has left.
+    /// Reads the messages of a conversation that the user has left, as far as they may still see them.
     private func readFormer(_ id: ConversationID) async {
         do {
             let result: ConversationResult = try await request("conversations.get", ["conversation": id])
@@ -145,7 +145,7 @@ extension RealtimeEndpoint {
         }
     }
 
-    /// Asks for the profiles of authors who are no members any more: pages have none.
+    /// Asks for the profiles of authors who are no longer members: pages do not have these.
     private func askForPeople(of conversation: OpenConversation) {
         let state = conversation.state
         let unknown = Set(state.messages.values.map(\.author)).subtracting(state.people.keys)

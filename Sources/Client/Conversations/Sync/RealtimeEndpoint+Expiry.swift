@@ -5,7 +5,7 @@ extension RealtimeEndpoint {
     /// The wall clock may be set, or the device sleep: it is looked at so often while anything disappears.
     private static let maxWait = 60.0
 
-    /// Removes the texts that have disappeared from what is held and stored.
+    /// Removes the texts that have disappeared from the held and the stored state.
     func expireMessages() {
         let now = Date()
         cache { try $0.expire(at: now) }

@@ -17,7 +17,7 @@ extension RealtimeEndpoint {
     /// What the app sees; nil if nothing is known yet.
     func inboxState() -> Conversations.State? {
         let inbox = messaging.inbox.applying(messaging.queue.entries)
-        // Without a position, what was created here is known.
+        // Without a position, only conversations that were created here are known.
         guard
             inbox.position != nil || !inbox.rows.isEmpty
                 || messaging.queue.entries.contains(where: { $0.kind == .create })
@@ -91,8 +91,8 @@ extension RealtimeEndpoint {
         }
     }
 
-    /// Removes from the store what the user has cleared or deleted on another device. What is held of conversations
-    /// that are open goes with their memberships.
+    /// Removes from the store what the user has cleared or deleted on another device. The held state of open
+    /// conversations changes with their memberships.
     private func dropUnseen(_ rows: [InboxRow]) {
         for row in rows where messaging.open[row.id] == nil {
             let first = row.membership?.firstNumber ?? (row.gone == true ? .max : 0)

@@ -16,10 +16,10 @@ extension RealtimeEndpoint {
         var limit: Int?
     }
 
-    /// How often a page is read again that does not fit to what is held.
+    /// How often a page is read again that does not fit the held state.
     private static let maxReadings = 20
 
-    /// Reads a page. One that does not fit yet is read again once the stream has moved on.
+    /// Reads a page. A page that does not fit yet is read again once the stream has moved on.
     func read(_ anchor: Anchor, of conversation: OpenConversation, limit: Int?) async throws {
         var paging = Paging(conversation: conversation.state.id, limit: limit)
         switch anchor {
@@ -90,7 +90,7 @@ extension RealtimeEndpoint {
         return conversation
     }
 
-    /// Reads again what is shown and may be old.
+    /// Reads shown messages again that may be old.
     func refresh(_ conversation: OpenConversation) {
         guard !conversation.isRefreshing else { return }
         conversation.isRefreshing = true
@@ -111,13 +111,13 @@ extension RealtimeEndpoint {
 }
 
 extension OpenConversation {
-    /// Whether there is more before what is shown.
+    /// Whether there are more messages before the shown ones.
     var hasEarlier: Bool {
         guard let run else { return false }
         return run.first > state.start ?? 1
     }
 
-    /// Of what is shown, the newest range that may be old.
+    /// The newest range of the shown messages that may be old.
     var staleRange: HeldRange? {
         guard isOpen, let run, let sequence = state.position?.sequence else { return nil }
         return state.ranges.all.last { $0.first >= run.first && $0.last <= run.last && $0.asOf < sequence }

@@ -27,7 +27,7 @@ extension RealtimeEndpoint {
         sendQueue()
     }
 
-    /// Saves a draft, unless a newer one is known here. Returns the one that is kept, as far as it is known here.
+    /// Saves a draft, unless a newer one is known here. Returns the stored one, as far as it is known here.
     func saveDraft(_ draft: Draft, in id: ConversationID) async throws -> Draft {
         guard draft.text.utf8.count <= Self.maxTextBytes else { throw Self.tooLong }
         _ = try await owner()
@@ -47,7 +47,7 @@ extension RealtimeEndpoint {
         return drafts.max { $0.revision < $1.revision }
     }
 
-    /// What is held of a conversation, or stored of one that nobody reads now: without members and messages then.
+    /// The held state of a conversation, or the stored one if nobody reads it now, which has no members and messages.
     private func held(_ id: ConversationID) -> ConversationState? {
         messaging.open[id]?.state ?? (try? messaging.store?.documents(of: id))
     }
@@ -125,7 +125,7 @@ extension RealtimeEndpoint {
         }
     }
 
-    /// A conversation was created: who reads it by its provisional id is shown it.
+    /// A conversation was created: readers that have its provisional id get the new one.
     func created(_ provisional: ConversationID, as id: ConversationID) {
         guard let updates = messaging.open.removeValue(forKey: provisional)?.updates else { return }
         let following = Task { [weak self] in

@@ -121,7 +121,7 @@ extension RealtimeEndpoint {
         } catch SwitchboardError.refused(let problem)
             where [.conflict, .notFound, .invalidRequest].contains(problem.kind)
         {
-            // An answer may have been lost: what is wanted is there already.
+            // A response may have been lost: the change was made already.
             guard let outcome = try await outcome(of: entry, about: scheduled) else {
                 throw SwitchboardError.refused(problem)
             }

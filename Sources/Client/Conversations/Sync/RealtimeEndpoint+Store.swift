@@ -9,7 +9,7 @@ extension RealtimeEndpoint {
         if case .directory(let path) = options.store { StoreDirectory(path) } else { nil }
     }
 
-    /// Opens the store of the user whom a token belongs to, if they were connected before.
+    /// Opens the store of the user to whom a token belongs, if they were connected before.
     func openStore(of token: String?) {
         guard let directory, let subject = token.flatMap({ TokenSubject(of: $0) }),
             let user = directory.user(of: subject)
@@ -20,7 +20,7 @@ extension RealtimeEndpoint {
     /// Whose store is open.
     var storeOwner: UserID? { messaging.owner }
 
-    /// Opens the store of the signed-in user, as far as it is known without a connection who that is.
+    /// Opens the store of the signed-in user, if it is known without a connection who that is.
     func openStoreIfNeeded() async {
         if messaging.owner == nil { openStore(of: await credentials.anyToken()) }
     }
@@ -28,7 +28,7 @@ extension RealtimeEndpoint {
     /// Opens the store of a user, unless it is open.
     func openStore(for user: UserID) {
         guard messaging.owner != user else { return }
-        // What was opened before the user was known is theirs.
+        // Conversations that were opened before the user was known are theirs.
         if messaging.owner != nil { closeStore() }
         messaging.owner = user
         do {
@@ -80,12 +80,12 @@ extension RealtimeEndpoint {
         messaging.open = [:]
     }
 
-    /// Erases what is stored of this user, unless another one has come meanwhile.
+    /// Erases the store of this user, unless another user has signed in meanwhile.
     func eraseStore(of owner: UserID?) {
         if messaging.owner == owner { eraseStore() }
     }
 
-    /// Erases what is stored of the user's conversations, also what waits to be sent.
+    /// Erases the stored conversations of the user, and also the writes that wait to be sent.
     func eraseStore() {
         let (owner, store) = (messaging.owner, messaging.store)
         closeStore()
@@ -125,7 +125,7 @@ extension RealtimeEndpoint {
         deliver(delivery, of: conversation, stream: stream)
     }
 
-    /// Writes to the cache. After a failure it is left as it is: what is missing in it is read again in another run.
+    /// Writes to the cache. After a failure it is left as it is: missing parts are read again in another run.
     func cache(_ write: (ConversationStore) throws -> Void) {
         guard let store = messaging.store, !messaging.isCacheBroken else { return }
         do {

@@ -2,8 +2,8 @@ import Foundation
 
 // The last summary of each conversation, as it is stored.
 extension RealtimeEndpoint {
-    /// The sequence of a conversation, as far as it is known here: in the epoch of its stream, or of the list. 0 if what is known
-    /// is of another epoch; nil if nothing is.
+    /// The sequence of a conversation, as far as it is known here: in the epoch of its stream, or of the list. 0 if the
+    /// known one is of another epoch; nil if none is known.
     func knownSequence(of id: ConversationID) -> Int? {
         let (row, listed) = (messaging.inbox.rows[id], messaging.inbox.position?.epoch)
         let open = messaging.open[id]?.state.position
@@ -18,7 +18,8 @@ extension RealtimeEndpoint {
         return known.max() ?? 0
     }
 
-    /// Stores a summary. One of a call rests on what was said in it, of which nothing here knows whether it is still there.
+    /// Stores a summary, unless it is of a call: that one is based on what was said, and this device does not know
+    /// whether that is still there.
     func keep(
         _ summary: Summary, of scope: SummaryScope, asOf sequence: Int?, in id: ConversationID, for owner: UserID?
     ) {

@@ -1,7 +1,7 @@
 // Translations and hints of the conversations that the app reads.
 extension RealtimeEndpoint {
-    /// Listens to the translations of a conversation once its own stream is open. Listening demands those of the newest
-    /// messages for who reads automatically.
+    /// Listens to the translations of a conversation once its own stream is open. If the user's mode is automatic,
+    /// listening demands those of the newest messages.
     func listenToTranslations(of conversation: OpenConversation) {
         let (stream, position) = (
             StreamName.translations(conversation.state.id), conversation.translations.position

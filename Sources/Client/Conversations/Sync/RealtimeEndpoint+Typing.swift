@@ -58,7 +58,7 @@ extension RealtimeEndpoint {
         act { $0.unlisten(StreamName.typing(id), into: &$1) }
     }
 
-    /// Without a connection nobody is known to write.
+    /// Without a connection, it is not known who is writing.
     func disconnectedTyping() {
         for (id, open) in messaging.typing {
             open.book = TypingBook()

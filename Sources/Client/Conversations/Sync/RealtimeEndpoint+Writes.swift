@@ -47,7 +47,7 @@ extension RealtimeEndpoint {
 
     /// Changes the queue: what has changed is stored before anybody sees it, or not at all.
     ///
-    /// - Parameter acknowledged: what is stored with that.
+    /// - Parameter acknowledged: the results to store in the same transaction.
     func changeQueue<Result>(
         in id: ConversationID?, with acknowledged: AcknowledgedChanges? = nil,
         _ change: (inout WriteQueue) throws(SwitchboardError) -> Result
@@ -208,7 +208,7 @@ extension RealtimeEndpoint {
         return (.finished, [])
     }
 
-    /// One that was stored, and that the user may see no more, is of version 0 and has no text: there is nothing to keep.
+    /// A stored message that the user may no longer see has version 0 and no text: there is nothing to keep.
     private static func done(_ message: Message) -> Sent {
         (.done(message), message.version > 0 ? [.message(message)] : [])
     }
@@ -243,7 +243,7 @@ extension RealtimeEndpoint {
         return result.message
     }
 
-    /// Edits a message. A conflict is none if the text stands there already: the answer was lost.
+    /// Edits a message. A conflict is ignored if the message has the new text already: the response was lost.
     private func edited(_ entry: WriteEntry, _ number: Int) async throws -> Message {
         let text = entry.text ?? ""
         let getting = Getting(conversation: entry.conversation, number: number)

@@ -3,16 +3,16 @@ package import Model
 package import Storage
 import Synchronization
 
-/// Searches messages, a few at a time, so that other reads find a connection; and one at a time for each user, so that who
-/// searches all the time waits for themselves alone. What one search may cost is `SearchBudget`'s; after a search its user
-/// pauses for as long as it took, so that nobody has more than half of the time of one of the few. Those whose last search was
-/// not quick share one of these, however many they are, and leave the other one to everybody else.
+/// Searches messages, a few at a time, so that other reads find a connection; and one at a time for each user, so that
+/// a user who searches all the time delays only themselves. `SearchBudget` limits the cost of one search. After a
+/// search, its user has to pause for as long as it took, so that no user gets more than half of the time of one slot.
+/// All users whose last search was slow share one slot, and leave the other one to everybody else.
 package final class MessageSearchService: Sendable {
     private static let concurrent = 2
     private static let waiting = 128
     /// Searches of one user that run or wait.
     package static let maxPerUser = 4
-    /// What is quicker needs no pause, and none is longer.
+    /// A quicker search needs no pause, and no pause is longer.
     private static let pauses: ClosedRange<Duration> = .milliseconds(10) ... .seconds(1)
     /// Ended pauses are forgotten at this number: a few searches run at a time, so there are not many others.
     private static let rememberedPauses = 1_024
@@ -31,7 +31,7 @@ package final class MessageSearchService: Sendable {
         maxConcurrent: concurrent - 1, maxWaiting: waiting, busyWith: "searches")
     private let queue = KeyedSerialQueue<UserID>()
     private let searching = OpenCounter<UserID>(maxOfKey: maxPerUser)
-    /// When those who have searched may search again.
+    /// When users who have searched may search again.
     private let resting = Mutex<[UserID: ContinuousClock.Instant]>([:])
     private let now: @Sendable () -> ContinuousClock.Instant
     private let sleep: @Sendable (Duration) async throws -> Void

@@ -8,8 +8,8 @@ import Synchronization
 /// Follows messages with the search index. It is woken by the commits that store messages or change their texts, and sleeps
 /// otherwise.
 ///
-/// How far each conversation is indexed is a row, so that a start goes on where the last process ended, and after an
-/// upgrade indexes what there is. Searches read what is not indexed yet.
+/// How far each conversation is indexed is a row. So after a start, indexing goes on where the last process ended, and
+/// after an upgrade it indexes the existing messages. Searches read messages that are not indexed yet.
 package final class SearchIndexer: Service {
     private static let retryDelay = Duration.seconds(10)
     /// A pause after each batch while there are more, in which others write: for as long as it took the writer.
@@ -28,7 +28,7 @@ package final class SearchIndexer: Service {
         /// conversation that was looked at.
         var scanSince: ContinuousClock.Instant? = .now
         var scanned: ConversationID?
-        /// What is being indexed.
+        /// The conversations that are being indexed.
         var turn = Turn()
         /// Whether the next wake is set already.
         var isWaking = false
@@ -107,7 +107,8 @@ package final class SearchIndexer: Service {
         }
     }
 
-    /// What is added within a moment becomes one transaction. Searches read meanwhile what is not indexed.
+    /// Messages that are added within a moment become one transaction. Meanwhile, searches read messages that are not
+    /// indexed.
     private func add(_ conversations: Set<ConversationID>) {
         let mustWake = pending.withLock { pending in
             let now = ContinuousClock.now
@@ -141,7 +142,7 @@ package final class SearchIndexer: Service {
         }
     }
 
-    /// Gives turns until all is indexed, but for what was added a moment ago and is not due yet.
+    /// Gives turns until everything is indexed, except messages that were added a moment ago and are not due yet.
     private func work() async throws {
         while !Task.isCancelled {
             try await scanFurther()
@@ -171,7 +172,7 @@ package final class SearchIndexer: Service {
         }.value
     }
 
-    /// Looks for more when what was found is indexed.
+    /// Looks for more when everything that was found is indexed.
     private func scanFurther() async throws {
         while let (since, after) = pending.withLock({ pending in
             pending.found.isEmpty ? pending.scanSince.map { ($0, pending.scanned) } : nil
@@ -185,7 +186,7 @@ package final class SearchIndexer: Service {
         }
     }
 
-    /// One that cannot be indexed does not keep the others from it: it is read until the next start.
+    /// A conversation that cannot be indexed does not stop the others: searches read it until the next start.
     private func index(_ entries: [WaitingConversations.Entry]) async throws -> Rest {
         guard !entries.isEmpty else { return Rest() }
         do {
@@ -215,7 +216,7 @@ package final class SearchIndexer: Service {
     private struct Step: Sendable {
         var batches: [IndexBatch] = []
         var changes: [IndexChange] = []
-        /// Those whose index another version has made.
+        /// Conversations whose index was made by another version.
         var outdated: [ConversationID] = []
         /// How many of the conversations were looked at.
         var reached = 0
@@ -257,7 +258,7 @@ package final class SearchIndexer: Service {
         return rest
     }
 
-    /// Reads batches until there is enough for one transaction. The writer has to insert them, and no more.
+    /// Reads batches until there is enough for one transaction. The writer only has to insert them.
     private func next(of conversations: [ConversationID]) async throws -> Step {
         try await store.longRead { [indexer] store in
             var step = Step()

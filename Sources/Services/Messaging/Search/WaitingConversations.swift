@@ -1,10 +1,10 @@
 import DequeModule
 import Model
 
-/// Conversations with messages that are not indexed, each once, in the order of their turns. Who has more after a turn goes
-/// to the end, so that one in which more is written all the time keeps no other waiting.
+/// Conversations with messages that are not indexed, each once, in the order of their turns. A conversation that has
+/// more after its turn goes to the end, so that a very active one does not delay the others.
 struct WaitingConversations: Sendable {
-    /// One that waits, with the first commit that is not indexed.
+    /// A conversation that waits, with the first commit that is not indexed.
     struct Entry: Sendable {
         let id: ConversationID
         var since: ContinuousClock.Instant
