@@ -29,8 +29,8 @@ public struct ChatMessage: Hashable, Sendable, Identifiable {
     public var isEdited: Bool
     /// Whether the server has the message as it is shown.
     public var delivery: Delivery
-    /// Its text, or what it says, in the language in which the user reads; nil if there is none of this text, of one's own,
-    /// and if the user wants none. See ``Messages/translate(_:into:)``.
+    /// Its text, or what it says, in the language in which the user reads; nil if there is none of this text, of one's
+    /// own, and if the user wants none. See ``Messages/translate(_:into:)``.
     public var translation: Translation?
     /// What of its text the user may not understand; nil if nothing is known, and if the user wants none. See
     /// ``Messages/hints(on:)``.

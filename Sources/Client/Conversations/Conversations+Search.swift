@@ -129,8 +129,8 @@ extension Conversations {
                 limit: search.limit, cursor: search.cursor))
     }
 
-    /// The archived conversations, page by page: those that are pinned and then the most recently active first. It needs
-    /// a connection.
+    /// The archived conversations, page by page: those that are pinned and then the most recently active first. It
+    /// needs a connection.
     ///
     /// - Parameters:
     ///   - limit: How many rows at most, 1 to 100; nil is 50.

@@ -62,11 +62,12 @@ public struct Conversations: AsyncSequence, Sendable {
         try await realtime.loadMoreConversations(limit: limit)
     }
 
-    /// Creates a conversation, now or as soon as there is a connection. It is in the list at once, and can be written in.
+    /// Creates a conversation, now or as soon as there is a connection. It is in the list at once, and can be written
+    /// in.
     ///
     /// - Parameter conversation: The conversation to create.
-    /// - Returns: The id of the conversation that exists, or a provisional one, which works for all functions of this client
-    ///   also after the server has given it another one: ``Messages/State/conversation`` has that then.
+    /// - Returns: The id of the conversation that exists, or a provisional one, which works for all functions of this
+    ///   client also after the server has given it another one: ``Messages/State/conversation`` has that then.
     /// - Throws: ``SwitchboardError/overflow`` if 10,000 writes or 64 MiB wait already, and
     ///   ``SwitchboardError/storeFailed(_:)``.
     public func create(_ conversation: NewConversation) async throws -> ConversationID {

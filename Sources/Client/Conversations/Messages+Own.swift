@@ -9,8 +9,8 @@ extension Messages {
         try await realtime.change(.pinned(isPinned), in: conversation)
     }
 
-    /// Moves the conversation to the archive, ``Conversations/archive(limit:after:)``, or back, now or as soon as there is a
-    /// connection.
+    /// Moves the conversation to the archive, ``Conversations/archive(limit:after:)``, or back, now or as soon as there
+    /// is a connection.
     public func setArchived(_ isArchived: Bool) async throws {
         try await realtime.change(.archived(isArchived), in: conversation)
     }
@@ -31,7 +31,8 @@ extension Messages {
         try await realtime.change(.hints(mode), in: conversation)
     }
 
-    /// How the user reads other languages here, now or as soon as there is a connection; nil is as ``Me/translation`` says.
+    /// How the user reads other languages here, now or as soon as there is a connection; nil is as ``Me/translation``
+    /// says.
     public func setTranslation(_ settings: TranslationSettings?) async throws {
         try await realtime.change(.translation(settings), in: conversation)
     }
@@ -42,8 +43,9 @@ extension Messages {
         try await realtime.change(.intelligence(level), in: conversation)
     }
 
-    /// Saves what the user is writing for all of their devices, now or as soon as there is a connection: ``Membership/draft``.
-    /// Save while the user pauses, such as three seconds after the last key; ``keepDraft(_:)`` keeps each key on this device.
+    /// Saves what the user is writing for all of their devices, now or as soon as there is a connection:
+    /// ``Membership/draft``. Save while the user pauses, such as three seconds after the last key; ``keepDraft(_:)``
+    /// keeps each key on this device.
     ///
     /// - Parameters:
     ///   - text: At most 65,536 bytes of UTF-8; an empty one removes the draft.
@@ -57,8 +59,8 @@ extension Messages {
         return try await realtime.saveDraft(next, in: conversation)
     }
 
-    /// Stars a message, so that ``Conversations/search(_:)`` finds it, now or as soon as there is a connection. Starring twice
-    /// changes nothing.
+    /// Stars a message, so that ``Conversations/search(_:)`` finds it, now or as soon as there is a connection.
+    /// Starring twice changes nothing.
     public func star(_ number: Int) async throws { try await realtime.write(.star, number, in: conversation) }
 
     /// Takes a star off, now or as soon as there is a connection. Doing so twice changes nothing.
@@ -67,11 +69,11 @@ extension Messages {
     /// Deletes a message for the user alone, for ever, now or as soon as there is a connection.
     public func hide(_ number: Int) async throws { try await realtime.write(.hide, number, in: conversation) }
 
-    /// Deletes all messages so far for the user alone, for ever, now or as soon as there is a connection: those that the user
-    /// could see on this device. The conversation stays in the list.
+    /// Deletes all messages so far for the user alone, for ever, now or as soon as there is a connection: those that
+    /// the user could see on this device. The conversation stays in the list.
     public func clear() async throws { try await realtime.clear(.clear, in: conversation) }
 
-    /// Deletes all messages so far for the user alone, as ``clear()`` does, and takes the conversation off the list until
-    /// somebody writes.
+    /// Deletes all messages so far for the user alone, as ``clear()`` does, and takes the conversation off the list
+    /// until somebody writes.
     public func deleteForMe() async throws { try await realtime.clear(.deleteForMe, in: conversation) }
 }

@@ -40,9 +40,9 @@ public struct ScheduledSummary: Codable, Hashable, Sendable {
 }
 
 extension Messages {
-    /// The messages that wait to be sent, and those that could not be, by time: now, and whenever they change, on any device.
-    /// What waits on this device is shown as done. It begins with a connection, or with what waits here, and ends when the user
-    /// signs out.
+    /// The messages that wait to be sent, and those that could not be, by time: now, and whenever they change, on any
+    /// device. What waits on this device is shown as done. It begins with a connection, or with what waits here, and
+    /// ends when the user signs out.
     public var scheduledMessages: AsyncStream<[ScheduledMessage]> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let reading = Task {
@@ -75,8 +75,8 @@ extension Messages {
     /// Has the server send a message later, with or without this device, which tells it now or as soon as there is a
     /// connection. At most 100 may wait in a conversation.
     ///
-    /// If the server hears of it too late, it is not sent: ``ScheduledMessage/failure`` says so, and ``reschedule(_:to:at:)`` or
-    /// ``sendNow(_:)`` sends it all the same.
+    /// If the server hears of it too late, it is not sent: ``ScheduledMessage/failure`` says so, and
+    /// ``reschedule(_:to:at:)`` or ``sendNow(_:)`` sends it all the same.
     ///
     /// - Parameters:
     ///   - text: As for ``send(_:replyTo:)``.
@@ -88,8 +88,8 @@ extension Messages {
         try await realtime.schedule(text, at: time, replyTo: number, in: conversation)
     }
 
-    /// The messages that wait to be sent, and those that could not be, by time. It needs a connection; what waits on this
-    /// device is shown as done.
+    /// The messages that wait to be sent, and those that could not be, by time. It needs a connection; what waits on
+    /// this device is shown as done.
     public func scheduled() async throws -> [ScheduledMessage] {
         let list = try await realtime.scheduled(in: conversation)
         return list.applying(await realtime.waitingWrites(in: conversation))
@@ -110,8 +110,8 @@ extension Messages {
         try await realtime.sendNow(message, in: conversation)
     }
 
-    /// Deletes a scheduled message, now or as soon as there is a connection. Deleting twice changes nothing; it fails with
-    /// ``Problem/Kind/conflict`` if the message is sent before.
+    /// Deletes a scheduled message, now or as soon as there is a connection. Deleting twice changes nothing; it fails
+    /// with ``Problem/Kind/conflict`` if the message is sent before.
     public func unschedule(_ message: MessageClientID) async throws {
         try await realtime.unschedule(message, in: conversation)
     }

@@ -10,8 +10,8 @@ extension Messages {
 
     /// What is worth knowing of the conversation, or of a part of it. It needs a connection.
     ///
-    /// The last one of the conversation is kept for ``storedSummary()``, unless it is of a call, or nothing else is stored of
-    /// the conversation.
+    /// The last one of the conversation is kept for ``storedSummary()``, unless it is of a call, or nothing else is
+    /// stored of the conversation.
     ///
     /// - Throws: ``Problem/Kind/providerNotConfigured`` where nothing understands texts.
     public func summary(of scope: SummaryScope = SummaryScope()) async throws -> Summary {
@@ -39,8 +39,8 @@ extension Conversations {
         var people: [User]
     }
 
-    /// The unread messages that the user should see first, the most important first, and the profiles of their authors. It
-    /// needs a connection.
+    /// The unread messages that the user should see first, the most important first, and the profiles of their authors.
+    /// It needs a connection.
     ///
     /// - Parameter limit: How many at most, 1 to 50; nil is 20.
     /// - Throws: ``Problem/Kind/providerNotConfigured`` where nothing understands texts.

@@ -18,8 +18,8 @@ extension Messages {
     /// - Parameters:
     ///   - numbers: The numbers of 1 to 50 messages.
     ///   - language: Into which, as a BCP 47 tag; nil for the one in which the user reads this conversation.
-    /// - Throws: ``Problem/Kind/pairNotSupported`` or ``Problem/Kind/consentRequired`` if that is why none of them can be
-    ///   made, and ``Problem/Kind/providerNotConfigured`` where nothing translates.
+    /// - Throws: ``Problem/Kind/pairNotSupported`` or ``Problem/Kind/consentRequired`` if that is why none of them can
+    ///   be made, and ``Problem/Kind/providerNotConfigured`` where nothing translates.
     @discardableResult
     public func translate(_ numbers: [Int], into language: String? = nil) async throws -> [Translation] {
         let list: TranslationList = try await realtime.request(

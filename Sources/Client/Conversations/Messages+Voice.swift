@@ -6,11 +6,12 @@ extension Messages {
     private struct LinkResult: Decodable, Sendable { var audio: AudioLink }
     private struct TranscriptResult: Decodable, Sendable { var transcript: Transcript }
 
-    /// Sends a sound as a voice message, now or as soon as there is a connection, in order with the other messages of the
-    /// conversation. It is kept in a file beside the store until it is sent or given up.
+    /// Sends a sound as a voice message, now or as soon as there is a connection, in order with the other messages of
+    /// the conversation. It is kept in a file beside the store until it is sent or given up.
     ///
     /// - Parameters:
-    ///   - sound: The content of a file with Opus in Ogg or WebM, within the server's limits: ``ServerDescription/voice``.
+    ///   - sound: The content of a file with Opus in Ogg or WebM, within the server's limits:
+    ///     ``ServerDescription/voice``.
     ///   - durationMs: How long it is, in milliseconds, which is shown until it is sent.
     ///   - message: The message that it replies to, which may wait too.
     ///   - root: The message in whose thread it is, which may wait too.
@@ -27,8 +28,8 @@ extension Messages {
     /// Sends a file that the server has as a voice message, now or as soon as there is a connection.
     ///
     /// - Parameters:
-    ///   - file: Made by ``Switchboard/uploadVoice(_:as:)`` or ``VoiceRecording/finish()``. If it is gone by then, or was
-    ///     sent, the message fails with ``Problem/Kind/notFound`` or ``Problem/Kind/conflict`` of the field `file`.
+    ///   - file: Made by ``Switchboard/uploadVoice(_:as:)`` or ``VoiceRecording/finish()``. If it is gone by then, or
+    ///     was sent, the message fails with ``Problem/Kind/notFound`` or ``Problem/Kind/conflict`` of the field `file`.
     ///   - message: The message that it replies to, which may wait too.
     ///   - root: The message in whose thread it is, which may wait too.
     /// - Returns: The message's identity, by which ``State/messages`` shows it at once.
@@ -39,8 +40,8 @@ extension Messages {
         try await realtime.sendVoice(file, replyTo: message, thread: root, in: conversation)
     }
 
-    /// The sound of a voice message of ``sendVoice(_:durationMs:replyTo:inThreadOf:)`` that waits to be sent, or was refused;
-    /// nil of any other.
+    /// The sound of a voice message of ``sendVoice(_:durationMs:replyTo:inThreadOf:)`` that waits to be sent, or was
+    /// refused; nil of any other.
     public func waitingSound(of message: Message.ID) async -> Data? { await realtime.waitingSound(of: message) }
 
     /// A link to the audio of a voice message, for any player.
@@ -65,7 +66,8 @@ extension Messages {
         return result.transcript
     }
 
-    /// Asks for the transcript of a voice message, or retries it after a failure. ``VoiceRecord/transcript`` has the result.
+    /// Asks for the transcript of a voice message, or retries it after a failure. ``VoiceRecord/transcript`` has the
+    /// result.
     ///
     /// - Parameter number: The message's number.
     /// - Throws: ``Problem`` with the kind `provider_not_configured` if the server has no transcription provider.

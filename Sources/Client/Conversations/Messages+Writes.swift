@@ -156,8 +156,8 @@ extension Messages {
             "conversations.update", Update(conversation: await realtime.resolve(conversation), settings: settings))
     }
 
-    /// Sets after how many seconds messages disappear that are sent from now on, at everybody's and from all devices. Both may
-    /// in a conversation of two people, and in a group an administrator.
+    /// Sets after how many seconds messages disappear that are sent from now on, at everybody's and from all devices.
+    /// Both may in a conversation of two people, and in a group an administrator.
     ///
     /// - Parameter seconds: 10 to 31,536,000, which is a year; nil if they are to stay.
     @discardableResult

@@ -1,6 +1,6 @@
 extension Messages {
-    /// What of a message its reader may not understand. What the server's lexicons know is there at once; while a language
-    /// model is asked, the status is ``Translation/Status-swift.struct/queued``, and what it says comes as
+    /// What of a message its reader may not understand. What the server's lexicons know is there at once; while a
+    /// language model is asked, the status is ``Translation/Status-swift.struct/queued``, and what it says comes as
     /// ``ChatMessage/hints``, where these are too.
     @discardableResult
     public func hints(on number: Int) async throws -> Hints {
@@ -10,8 +10,8 @@ extension Messages {
         return result.hints
     }
 
-    /// How a draft for this conversation will sound: by rules of the server, and by a language model too if that is asked
-    /// for. It is stored nowhere.
+    /// How a draft for this conversation will sound: by rules of the server, and by a language model too if that is
+    /// asked for. It is stored nowhere.
     ///
     /// - Parameters:
     ///   - text: The draft: at most 4,000 characters.

@@ -52,7 +52,8 @@ package protocol MessagingStore: ReactionStore, OwnStore, MembershipStore, MarkS
 
     // Messages.
     func message(_ number: Int64, in conversation: ConversationID) throws -> Message?
-    /// Those of `numbers` that `user` may see as far as blocks go and has not hidden, at most `limit`, from the end that `isNewestFirst` says.
+    /// Those of `numbers` that `user` may see as far as blocks go and has not hidden, at most `limit`, from the end
+    /// that `isNewestFirst` says.
     func messages(
         in conversation: ConversationID, _ numbers: ClosedRange<Int64>, visibleTo user: UserID, isNewestFirst: Bool,
         limit: Int

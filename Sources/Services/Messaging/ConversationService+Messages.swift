@@ -129,7 +129,8 @@ private struct NamedNumbers {
     let forward: MessageReference?
     let readUpTo: Int64?
 
-    /// - Parameter number: of a target, in a conversation, which is nil for the request's own, in a field of the request.
+    /// - Parameter number: of a target, in a conversation, which is nil for the request's own, in a field of the
+    ///   request.
     init(_ request: SendMessage, _ number: (MessageTarget, ConversationID?, String) throws -> Int64) rethrows {
         replyTo = try request.replyTo.map { try number($0, nil, "replyTo") }
         thread = try request.thread.map { try number($0, nil, "thread") }

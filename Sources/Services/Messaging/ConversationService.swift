@@ -59,8 +59,8 @@ package struct ConversationService: Sendable {
 }
 
 extension ConversationService {
-    /// Raises the user's marks. By numbers they are collected; client ids get theirs in a transaction of their own, which
-    /// is behind that of the messages they name.
+    /// Raises the user's marks. By numbers they are collected; client ids get theirs in a transaction of their own,
+    /// which is behind that of the messages they name.
     package func mark(
         read: MessageTarget?, delivered: MessageTarget?, in id: ConversationID, by user: UserID
     ) async throws -> MemberMarks {

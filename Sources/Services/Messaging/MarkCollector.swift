@@ -3,9 +3,10 @@ package import Model
 package import Storage
 import Synchronization
 
-/// Writes how far members are: what comes within 200 ms of the last write of the same member in the same conversation is
-/// collected in memory and written at once, the highest of each mark, so that scrolling through a conversation costs a few
-/// writes. Each request is answered after the commit that has its mark, so that what its client reads next has it too.
+/// Writes how far members are: what comes within 200 ms of the last write of the same member in the same conversation
+/// is collected in memory and written at once, the highest of each mark, so that scrolling through a conversation costs
+/// a few writes. Each request is answered after the commit that has its mark, so that what its client reads next has it
+/// too.
 ///
 /// The first mark is written at once. If the process is killed before marks are written, their requests were not
 /// answered either, and clients send them again.

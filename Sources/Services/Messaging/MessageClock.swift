@@ -5,8 +5,8 @@ import ServiceLifecycle
 import Storage
 import Synchronization
 
-/// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest is. Some
-/// time after texts were erased it empties the database's log, which still has them.
+/// Removes messages that disappear when they are due, and sends those that are scheduled. It sleeps until the earliest
+/// is. Some time after texts were erased it empties the database's log, which still has them.
 ///
 /// All of its state is derived from rows, and each batch is one transaction: after a start, it goes on where the last
 /// process ended. Nobody waits for a removal, since reads hide messages that are due.

@@ -6,8 +6,8 @@ package import Storage
 
 /// Erases messages that are older than the server or their group keeps them: at the start, and then every ten minutes.
 ///
-/// How far it has come is in rows, so that a start goes on where the last process ended. It works in small transactions with
-/// pauses of three times their length, so that other writers hardly notice it.
+/// How far it has come is in rows, so that a start goes on where the last process ended. It works in small transactions
+/// with pauses of three times their length, so that other writers hardly notice it.
 package struct MessageEraser: Service {
     /// Messages of one transaction.
     private static let batch = 50

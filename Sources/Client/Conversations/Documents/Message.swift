@@ -124,8 +124,9 @@ public struct MessageLanguage: Codable, Hashable, Sendable {
 
 /// Something that the server found in a text.
 ///
-/// Markers of emphasis within words are text: `snake_case`, `2*3*4`, `foo**bar**baz`; in scripts without spaces between words,
-/// such as Japanese, they are not: `これは**太字**です` has a bold range. A joined emoji is one, and a ❤ without U+FE0F is text.
+/// Markers of emphasis within words are text: `snake_case`, `2*3*4`, `foo**bar**baz`; in scripts without spaces between
+/// words, such as Japanese, they are not: `これは**太字**です` has a bold range. A joined emoji is one, and a ❤ without U+FE0F
+/// is text.
 public struct TextRange: Codable, Hashable, Sendable {
     /// What was found. Newer servers may have more.
     public struct Kind: RawRepresentable, Hashable, Sendable, Codable {

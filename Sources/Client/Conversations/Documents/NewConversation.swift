@@ -3,8 +3,8 @@ public enum NewConversation: Codable, Hashable, Sendable {
     /// With another user: the existing conversation, if there is one. If the other user is not a friend, it is a
     /// request: at most three messages arrive before they accept it.
     case direct(UserID)
-    /// A group with a name of at most 80 characters, or none, and at most 100 people: friends are members at once, others
-    /// are invited.
+    /// A group with a name of at most 80 characters, or none, and at most 100 people: friends are members at once,
+    /// others are invited.
     case group(name: String?, members: [UserID])
     /// The user's conversation with themselves: the existing one, if there is one.
     case notes

@@ -12,8 +12,8 @@ enum Acknowledgement: Sendable {
     case created(ConversationResult)
     /// The user has deleted a message for themselves.
     case hidden(Int)
-    /// The user has deleted everything for themselves up to a number, nil for all so far; and has taken the conversation off
-    /// the list.
+    /// The user has deleted everything for themselves up to a number, nil for all so far; and has taken the
+    /// conversation off the list.
     case cleared(upTo: Int?, isOffTheList: Bool)
 
     /// The message that it replaces or removes.

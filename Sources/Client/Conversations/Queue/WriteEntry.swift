@@ -32,7 +32,8 @@ struct WriteEntry: Codable, Hashable, Sendable, Identifiable {
 
     /// The sound of a voice message.
     struct Sound: Codable, Hashable, Sendable {
-        /// Of the file beside the store, a UUID, with which it is uploaded too; or the id of a file that the server has.
+        /// Of the file beside the store, a UUID, with which it is uploaded too; or the id of a file that the server
+        /// has.
         var name: String
         var byteCount: Int
         /// Zero if it is not set.

@@ -11,7 +11,8 @@ extension WriteQueue {
         try replaceOpposites(with: entry)
     }
 
-    /// Queues a change of how the user keeps the conversation. An earlier change of the same that was not sent yet goes.
+    /// Queues a change of how the user keeps the conversation. An earlier change of the same that was not sent yet
+    /// goes.
     mutating func change(
         _ membership: MembershipChange, in conversation: ConversationID, at wallClock: Int64
     ) throws(SwitchboardError) {

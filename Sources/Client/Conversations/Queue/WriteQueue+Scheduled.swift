@@ -60,8 +60,8 @@ extension WriteQueue {
         try add(entry)
     }
 
-    /// The server has refused a message that was to be sent later: what waited to change it is part of it from now on, and it
-    /// is tried again.
+    /// The server has refused a message that was to be sent later: what waited to change it is part of it from now on,
+    /// and it is tried again.
     mutating func foldChanges(into scheduled: WriteEntry) {
         for other in entries
         where other.kind != .schedule && other.changes(scheduled.clientID, in: scheduled.conversation) {

@@ -71,7 +71,8 @@ struct WriteQueue: Sendable {
     /// Those of them that were sent before the entries before them had responses. They leave room for the first entry
     /// of every conversation that waits.
     var followers: Set<Int64> = []
-    /// Conversations in which an entry was not stored: those on their way behind it are answered before anything is sent.
+    /// Conversations in which an entry was not stored: those on their way behind it are answered before anything is
+    /// sent.
     var draining: Set<ConversationID> = []
     var pauses: [ConversationID: Pause] = [:]
     var internalErrors: [Int64: Int] = [:]

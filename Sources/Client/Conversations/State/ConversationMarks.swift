@@ -151,8 +151,8 @@ struct MarksState: Hashable, Sendable {
         changes.own.insert(own.number)
     }
 
-    /// Takes a reaction of the user's that a response has acknowledged. The note keeps its counter, so that the stream's
-    /// replaces it.
+    /// Takes a reaction of the user's that a response has acknowledged. The note keeps its counter, so that the
+    /// stream's replaces it.
     mutating func acknowledge(_ emoji: String, isOn: Bool, on number: Int) {
         var note = marks.own[number] ?? OwnMessage(number: number, starred: false, reacted: [], counter: 0)
         guard note.reacted.contains(emoji) != isOn else { return }

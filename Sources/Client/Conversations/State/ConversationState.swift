@@ -250,8 +250,8 @@ extension ConversationState {
         conversation?.lastSentAt = message.sentAt
     }
 
-    /// Takes a message that a response has acknowledged. Only the number after the newest range extends it: before a higher
-    /// one there may be others, which the stream brings.
+    /// Takes a message that a response has acknowledged. Only the number after the newest range extends it: before a
+    /// higher one there may be others, which the stream brings.
     mutating func acknowledge(_ message: Message) {
         keep(message)
         guard position != nil, let last = ranges.last?.last, message.number == last + 1, newestStart ?? 0 <= last else {

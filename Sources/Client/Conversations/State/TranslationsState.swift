@@ -1,7 +1,7 @@
 /// How a user reads a conversation: what their settings for it and for all conversations say together.
 public struct ConversationReading: Codable, Hashable, Sendable {
-    /// Into which language messages are translated, as a BCP 47 tag; nil if neither the settings nor ``Me/languages`` name
-    /// one.
+    /// Into which language messages are translated, as a BCP 47 tag; nil if neither the settings nor ``Me/languages``
+    /// name one.
     public var language: String?
     /// How translations speak to the user; nil as the texts do.
     public var tone: TranslationTone?

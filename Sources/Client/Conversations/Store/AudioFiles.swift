@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The sounds of voice messages that wait to be sent: each in a file of a directory beside the store, or in memory if the
-/// store is there.
+/// The sounds of voice messages that wait to be sent: each in a file of a directory beside the store, or in memory if
+/// the store is there.
 final class AudioFiles: Sendable {
     private let directory: URL?
     private let memory = Mutex<[String: Data]>([:])

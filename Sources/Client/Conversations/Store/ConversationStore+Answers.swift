@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-// Threads of the assistant with their questions and answers. Of a run, the sentences have no texts in its own row: these
-// are its derivations.
+// Threads of the assistant with their questions and answers. Of a run, the sentences have no texts in its own row:
+// these are its derivations.
 extension ConversationStore {
     /// Those that were used last first.
     func threads() throws -> [AssistantThread] {
@@ -54,8 +54,8 @@ extension ConversationStore {
 extension ConversationStore {
     /// Takes a page of threads.
     ///
-    /// - Parameter known: of the first page, the threads that were stored when it was asked for: those that are not on it,
-    ///   where they would be, are gone.
+    /// - Parameter known: of the first page, the threads that were stored when it was asked for: those that are not on
+    ///   it, where they would be, are gone.
     /// - Parameter erased: the ids of threads and runs that are not taken over.
     func save(
         _ page: AssistantThreadPage, replacing known: Set<AssistantThreadID> = [], except erased: Set<String> = []
@@ -148,7 +148,8 @@ extension ConversationStore {
         try save(derivations, of: DerivationOwner.run(run.id), database)
     }
 
-    /// Removes what there is no room for: threads beyond the limit, and the oldest runs of those that were used longest ago.
+    /// Removes what there is no room for: threads beyond the limit, and the oldest runs of those that were used longest
+    /// ago.
     private func shrinkAnswers(_ database: Database) throws {
         try database.execute(
             sql: """

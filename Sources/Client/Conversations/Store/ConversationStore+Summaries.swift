@@ -32,8 +32,9 @@ extension ConversationStore {
 
     /// Replaces the summary of a conversation.
     ///
-    /// - Parameter sequence: of the conversation, as far as it was known when the summary was asked for. Messages that have
-    ///   changed later count as changed after they were summarised, unless they have the text that they were sent with.
+    /// - Parameter sequence: of the conversation, as far as it was known when the summary was asked for. Messages that
+    ///   have changed later count as changed after they were summarised, unless they have the text that they were sent
+    ///   with.
     func save(_ stored: StoredSummary, asOf sequence: Int, of id: ConversationID) throws {
         var head = Head(
             summary: stored.summary, scope: stored.scope, receivedAt: stored.receivedAt,

@@ -113,16 +113,16 @@ extension ConversationStore {
         }
     }
 
-    /// Removes the sounds that no entry has: of a process that was killed between the two. Those of entries that are not
-    /// understood may be theirs.
+    /// Removes the sounds that no entry has: of a process that was killed between the two. Those of entries that are
+    /// not understood may be theirs.
     func removeUnusedSounds() throws {
         let (entries, _, _) = try entries()
         let count = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entries") ?? 0 }
         if count == entries.count { sounds.keepOnly(Set(entries.compactMap(\.storedSound?.name))) }
     }
 
-    /// Stores the queue, with what the server has made of the entries that are removed: in one transaction, so that either
-    /// of the two is there in another run.
+    /// Stores the queue, with what the server has made of the entries that are removed: in one transaction, so that
+    /// either of the two is there in another run.
     func save(
         _ queue: WriteQueue, _ changes: WriteQueue.Changes, with acknowledged: AcknowledgedChanges? = nil
     ) throws {

@@ -4,8 +4,8 @@ extension StoreFile {
     /// based on are rows of `citations`. When a citation is removed, the derivation that is based on it is removed too.
     /// A sentence without a row is withdrawn.
     ///
-    /// A citation `isStored` if its message is, and `isKnown` if that was so once: only then is it known when the message
-    /// disappears.
+    /// A citation `isStored` if its message is, and `isKnown` if that was so once: only then is it known when the
+    /// message disappears.
     static let derived = """
         CREATE TABLE IF NOT EXISTS threads (
             id TEXT PRIMARY KEY, updatedAt REAL NOT NULL, json BLOB NOT NULL) WITHOUT ROWID;
@@ -41,8 +41,8 @@ extension StoreFile {
         \(cited)
         """
 
-    /// What becomes of citations with their messages. One of a message that the store only has no room for is not stored any
-    /// more, but stays.
+    /// What becomes of citations with their messages. One of a message that the store only has no room for is not
+    /// stored any more, but stays.
     private static let cited = """
         CREATE TRIGGER IF NOT EXISTS citedRemoved AFTER DELETE ON messages BEGIN
             DELETE FROM citations WHERE conversation = old.conversation AND number = old.number AND isStored;

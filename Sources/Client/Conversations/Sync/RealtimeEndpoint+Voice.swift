@@ -68,8 +68,8 @@ extension RealtimeEndpoint {
         return messaging.store?.sounds.read(sound.name, byteCount: sound.byteCount)
     }
 
-    /// Sends a voice message: uploads its sound, unless the server has it. Both are carried out once, however often they are
-    /// repeated.
+    /// Sends a voice message: uploads its sound, unless the server has it. Both are carried out once, however often
+    /// they are repeated.
     func voiceMessage(of entry: WriteEntry) async throws -> Message {
         guard let sound = entry.sound else { throw SwitchboardError.refused(WriteFailure.soundMissing.problem) }
         guard let file = try await file(of: sound, for: entry) else {

@@ -67,8 +67,8 @@ package struct ConversationLimits: Hashable, Sendable {
     package var linkSeconds: Int64 = 7 * 86_400
     package var leastLinkSeconds: Int64 = 60
     package var mostLinkSeconds: Int64 = 365 * 86_400
-    /// After somebody has declined, no invitation to the same group, and none by the same person, reaches them for so long;
-    /// after so many times none ever does. Friends and links are not bound by it.
+    /// After somebody has declined, no invitation to the same group, and none by the same person, reaches them for so
+    /// long; after so many times none ever does. Friends and links are not bound by it.
     package var declinedSeconds: Int64 = 30 * 86_400
     package var declines = 3
 

@@ -1,7 +1,7 @@
 package import Model
 
-/// How far one member is, as the store holds it and the member's own devices see it: these see `read` and `received`, and others
-/// `delivered` and `shown`.
+/// How far one member is, as the store holds it and the member's own devices see it: these see `read` and `received`,
+/// and others `delivered` and `shown`.
 package struct MemberMarks: Hashable, Sendable {
     package let user: UserID
     package var marks: ReadMarks

@@ -15,8 +15,8 @@ extension ConversationCommands {
     /// Conversations that are looked at for one question, the most recently active first.
     private static let readConversations = 50
 
-    /// Those in which the user is a member, of which a model may be shown anything at all: the most recently active first.
-    /// Invitations that were not accepted are none of them.
+    /// Those in which the user is a member, of which a model may be shown anything at all: the most recently active
+    /// first. Invitations that were not accepted are none of them.
     ///
     /// - Parameter isHosted: whether messages leave the server.
     package func readableConversations(
@@ -96,8 +96,8 @@ extension ConversationCommands {
             == version
     }
 
-    /// The `textVersion` of each of these messages that the user still sees, and whose authors still allow that a model has
-    /// read it.
+    /// The `textVersion` of each of these messages that the user still sees, and whose authors still allow that a model
+    /// has read it.
     ///
     /// - Parameter isForAll: only those that all present members see.
     package func readableVersions(

@@ -76,8 +76,8 @@ extension ConversationCommands {
         return SummarisedMessages(found: found, all: messages, isOfNumbers: root == nil)
     }
 
-    /// The messages that the user sees, with their vectors. Of those without one there is nothing to say: their authors do
-    /// not allow it, or they are not embedded yet.
+    /// The messages that the user sees, with their vectors. Of those without one there is nothing to say: their authors
+    /// do not allow it, or they are not embedded yet.
     package func summarySources(
         of id: ConversationID, _ scope: SummaryScope, by user: UserID, _ model: VectorModel,
         in store: some VectorStore
@@ -135,8 +135,8 @@ extension ConversationCommands {
         try store.marks(of: user, in: id)?.marks.read ?? 0
     }
 
-    /// The newest unread messages of others in the conversations that were active last, with their vectors where they have
-    /// some: in the order of the conversations, and of the numbers.
+    /// The newest unread messages of others in the conversations that were active last, with their vectors where they
+    /// have some: in the order of the conversations, and of the numbers.
     ///
     /// - Parameter hosted: only what a language model may be shown: whether it is a hosted one. Nil for all.
     package func unreadSources(

@@ -1,7 +1,8 @@
 package import Languages
 package import Model
 
-/// Texts of some messages of a conversation, made from one snapshot, whose vectors are to be written in another transaction.
+/// Texts of some messages of a conversation, made from one snapshot, whose vectors are to be written in another
+/// transaction.
 package struct EmbeddingBatch: Hashable, Sendable {
     package struct Passage: Hashable, Sendable {
         package var number: Int64

@@ -1,8 +1,8 @@
 package import Languages
 internal import Model
 
-/// Makes a summary of what messages say themselves: those that ask, promise, decide or are questions, and of the others those
-/// that are most like all and least like each other (maximal marginal relevance, Carbonell and Goldstein 1998).
+/// Makes a summary of what messages say themselves: those that ask, promise, decide or are questions, and of the others
+/// those that are most like all and least like each other (maximal marginal relevance, Carbonell and Goldstein 1998).
 package struct ExtractiveSummary: Sendable {
     package struct Source: Sendable {
         package var message: Message

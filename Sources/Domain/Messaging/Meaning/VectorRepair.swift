@@ -3,7 +3,8 @@ package import Model
 
 /// What a repair has found in one conversation.
 package struct VectorRepair: Hashable, Sendable {
-    /// Messages whose vectors were of another text, damaged or incomplete, or of a message that may have none: they are gone.
+    /// Messages whose vectors were of another text, damaged or incomplete, or of a message that may have none: they are
+    /// gone.
     package var removed = 0
     /// Messages without vectors that may have some: they are made again.
     package var missing = 0
@@ -72,8 +73,8 @@ struct VectorComparison {
     /// Of a right vector; nil if there are none in the conversation.
     let byteCount: Int?
 
-    /// How large most of the newest vectors are: with all of another size a model has changed under its name, with one of
-    /// another size that one is damaged.
+    /// How large most of the newest vectors are: with all of another size a model has changed under its name, with one
+    /// of another size that one is damaged.
     ///
     /// - Parameter newest: the newest first.
     static func byteCount(of newest: [Int]) -> Int? {

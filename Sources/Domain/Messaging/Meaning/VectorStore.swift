@@ -76,7 +76,8 @@ package protocol VectorStore: MessagingStore {
         in conversation: ConversationID, by model: VectorModel, _ numbers: ClosedRange<Int64>
     ) throws -> [Int64: (of: Int64, vector: EmbeddingVector)]
     func removeVectors(of number: Int64, in conversation: ConversationID) throws
-    /// The numbers after `number` of which there are vectors, in order, also by other models and of messages that are gone.
+    /// The numbers after `number` of which there are vectors, in order, also by other models and of messages that are
+    /// gone.
     func numbersWithVectors(in conversation: ConversationID, after number: Int64, limit: Int) throws -> [Int64]
     func storedVectors(in conversation: ConversationID, _ numbers: ClosedRange<Int64>) throws -> [StoredVector]
     /// How many bytes the newest vectors have, the newest first.

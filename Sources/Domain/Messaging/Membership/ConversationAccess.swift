@@ -67,8 +67,9 @@ package struct ConversationAccess: Hashable, Sendable {
         }
     }
 
-    /// Whether a message may be seen by its number. Each number of a page, quote, pin, thread or search is asked about. A
-    /// request of a stranger is seen before it is accepted; of a group the invited see what they saw when they left it.
+    /// Whether a message may be seen by its number. Each number of a page, quote, pin, thread or search is asked about.
+    /// A request of a stranger is seen before it is accepted; of a group the invited see what they saw when they left
+    /// it.
     package func sees(_ number: Int64) -> Bool { isSpanSeen && spans.contains(number) }
 
     /// The numbers of `range` that may be seen, in order.

@@ -9,8 +9,8 @@ package enum ConversationKind: String, Hashable, Sendable, CaseIterable {
     case ownNotes = "self"
 }
 
-/// What a member of a group is allowed, beyond what the group's settings allow everybody. In other conversations all are
-/// `member`.
+/// What a member of a group is allowed, beyond what the group's settings allow everybody. In other conversations all
+/// are `member`.
 package enum MemberRole: String, Hashable, Sendable, CaseIterable, Comparable {
     case member
     case admin

@@ -38,8 +38,8 @@ package struct CountedMessages: Sendable {
 
     package var count: Int { numbers.count }
 
-    /// How many messages of others there are after a number, at most `limit`; nil if that cannot be said from those that are
-    /// held.
+    /// How many messages of others there are after a number, at most `limit`; nil if that cannot be said from those
+    /// that are held.
     ///
     /// - Parameter authors: the users whose messages do not count: the reader, and those whom the reader has blocked.
     package func count(after number: Int64, notBy authors: Set<UserID>, limit: Int) -> Int? {

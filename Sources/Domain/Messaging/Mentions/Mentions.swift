@@ -33,14 +33,15 @@ package protocol MentionStore {
     func removeMentions(by number: Int64, in conversation: ConversationID) throws
     /// Of those conversations among `ids` that the user is a member of.
     func readPositions(of user: UserID, in ids: [ConversationID]) throws -> [ReadPosition]
-    /// In how many conversations of the user, archived or others, there are unread messages, or are marked as unread, and in
-    /// how many of those with unread messages the user or everybody is mentioned.
+    /// In how many conversations of the user, archived or others, there are unread messages, or are marked as unread,
+    /// and in how many of those with unread messages the user or everybody is mentioned.
     func unreadConversations(of user: UserID, isArchive: Bool) throws -> UnreadCount
     /// The users whom this user has blocked, of all who are or were in a group: their messages there do not count.
     /// Empty for a conversation of two people, in which no message arrives then.
     func blockedAuthors(of user: UserID, in conversation: ConversationID) throws -> Set<UserID>
     /// The messages of others after a number that count as unread: not those that are deleted, withheld from the user,
-    /// hidden by the user, of `blockedAuthors`, or notices, and of calls those that the user has missed. Counts to `limit`.
+    /// hidden by the user, of `blockedAuthors`, or notices, and of calls those that the user has missed. Counts to
+    /// `limit`.
     func unreadCount(
         of user: UserID, in conversation: ConversationID, after number: Int64, limit: Int
     ) throws -> Int
@@ -59,8 +60,8 @@ package protocol MentionStore {
 }
 
 extension ConversationCommands {
-    /// What the user has not read of some conversations, as far as they are a member of them. A request counts when it is
-    /// accepted.
+    /// What the user has not read of some conversations, as far as they are a member of them. A request counts when it
+    /// is accepted.
     ///
     /// - Parameter counted: the newest messages of conversations where they are held.
     package func unread(

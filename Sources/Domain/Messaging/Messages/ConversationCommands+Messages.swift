@@ -15,8 +15,8 @@ extension ConversationCommands {
         }
     }
 
-    /// Checks a message that is to be sent. It writes nothing, so that a refused one leaves no trace in a transaction that
-    /// stores others.
+    /// Checks a message that is to be sent. It writes nothing, so that a refused one leaves no trace in a transaction
+    /// that stores others.
     package func check(
         _ outgoing: OutgoingMessage, to id: ConversationID, by user: UserID, in store: some MessagingStore
     ) throws -> CheckedMessage {
@@ -53,7 +53,8 @@ extension ConversationCommands {
         return .stored(message)
     }
 
-    /// Stores a message that was checked in the same transaction: its number and place in the order are those of the commit.
+    /// Stores a message that was checked in the same transaction: its number and place in the order are those of the
+    /// commit.
     package func store(_ checked: NewMessage, in store: some MessagingStore) throws -> SeenMessage {
         let outgoing = checked.outgoing
         var found = checked.found
@@ -87,8 +88,8 @@ extension ConversationCommands {
 
     /// Changes the text of one of the user's own messages. The former text is kept for users who may see the message.
     ///
-    /// - Parameter textVersion: of the text that was edited: another one is a conflict that has the current one. Nil if the
-    ///   message was not read before, since its author named it by its client id.
+    /// - Parameter textVersion: of the text that was edited: another one is a conflict that has the current one. Nil if
+    ///   the message was not read before, since its author named it by its client id.
     package func edit(
         _ number: Int64, in id: ConversationID, text: MessageText, basedOn textVersion: Int64?, by user: UserID,
         store: some MessagingStore
@@ -134,8 +135,8 @@ extension ConversationCommands {
         return try found.seen(message, by: user, in: store)
     }
 
-    /// Deletes a message for all: its text and its former ones are gone, and its number stays. Its author may, and in a group
-    /// an administrator. Deleting twice changes nothing.
+    /// Deletes a message for all: its text and its former ones are gone, and its number stays. Its author may, and in a
+    /// group an administrator. Deleting twice changes nothing.
     package func delete(
         _ number: Int64, in id: ConversationID, by user: UserID, store: some MessagingStore
     ) throws -> SeenMessage {

@@ -27,7 +27,8 @@ package struct MessagePage: Hashable, Sendable {
 
 // Reading.
 extension ConversationCommands {
-    /// - Parameter thread: whose replies are read, by the number of its root, which is not among them; nil for all messages.
+    /// - Parameter thread: whose replies are read, by the number of its root, which is not among them; nil for all
+    ///   messages.
     package func page(
         _ anchor: PageAnchor, of id: ConversationID, thread: Int64? = nil, limit: Int, by user: UserID,
         in store: some MessagingStore
@@ -120,8 +121,8 @@ extension ConversationCommands {
 
     private static let editsRead = 8
 
-    /// The number of the last message that was sent before a time, or 0. The order of the numbers is that of the times, so it
-    /// is found by halving.
+    /// The number of the last message that was sent before a time, or 0. The order of the numbers is that of the times,
+    /// so it is found by halving.
     private func lastNumber(
         before time: Timestamp, in conversation: Conversation, store: some MessagingStore
     ) throws -> Int64 {

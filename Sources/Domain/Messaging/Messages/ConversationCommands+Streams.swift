@@ -50,8 +50,8 @@ extension ConversationCommands {
         try page(.newest, of: id, limit: limits.window, by: user, in: store).bounded(bytes: limits.windowBytes)
     }
 
-    /// What has changed after `sequence`, as a listener sees it. `held` are the numbers of the messages that the listener
-    /// holds: of others only newer ones are returned.
+    /// What has changed after `sequence`, as a listener sees it. `held` are the numbers of the messages that the
+    /// listener holds: of others only newer ones are returned.
     ///
     /// - Returns: nil if it is too much: a snapshot costs less.
     package func changes(

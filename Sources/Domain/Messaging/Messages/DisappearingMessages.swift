@@ -14,8 +14,8 @@ package enum Disappearing {
     }
 }
 
-/// After how many seconds messages disappear that somebody sends, as they alone see it. It ends with the next change that
-/// both see.
+/// After how many seconds messages disappear that somebody sends, as they alone see it. It ends with the next change
+/// that both see.
 package struct WithheldTimer: Hashable, Sendable, Codable {
     package let user: UserID
     package let seconds: Int64?
@@ -72,8 +72,9 @@ extension Message {
 
 // Messages that disappear: when is fixed as they are sent.
 extension ConversationCommands {
-    /// Sets after how many seconds messages disappear that are sent from now on; with nil they stay. Each of two people may,
-    /// and in a group an administrator. While the other of two has blocked the user, it is for the user's own messages.
+    /// Sets after how many seconds messages disappear that are sent from now on; with nil they stay. Each of two people
+    /// may, and in a group an administrator. While the other of two has blocked the user, it is for the user's own
+    /// messages.
     package func change(
         _ id: ConversationID, disappearAfter seconds: Int64?, by user: UserID, in store: some MessagingStore
     ) throws -> MemberConversation {

@@ -45,8 +45,8 @@ extension ConversationCommands {
     /// The number of a message of a conversation.
     ///
     /// - Parameter field: of the request, which names the message.
-    /// - Throws: `not_found` if the user is not in the conversation, and `predecessor_missing` if the user has stored no message in the conversation with this client id. What others
-    ///   have sent with it does not count.
+    /// - Throws: `not_found` if the user is not in the conversation, and `predecessor_missing` if the user has stored
+    ///   no message in the conversation with this client id. What others have sent with it does not count.
     package func number(
         of target: MessageTarget, in id: ConversationID, field: String, by user: UserID, store: some MessagingStore
     ) throws -> Int64 {

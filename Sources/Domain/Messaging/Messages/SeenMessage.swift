@@ -3,9 +3,9 @@ import Model
 /// A message as its reader sees it, or as several readers see it in the same way. Responses, pages and streams contain
 /// only this.
 ///
-/// Only this type can be written. A `Message` is the row as it is stored, which has what some of its readers do not see: a
-/// text that is withheld, reactions and replies from after they left, the version of a change that is not theirs. `PageReader`
-/// makes one of the other.
+/// Only this type can be written. A `Message` is the row as it is stored, which has what some of its readers do not
+/// see: a text that is withheld, reactions and replies from after they left, the version of a change that is not
+/// theirs. `PageReader` makes one of the other.
 @dynamicMemberLookup
 package struct SeenMessage: Hashable, Sendable {
     /// With the text, the reactions, the counts and the version that the reader sees. It is not to be stored.

@@ -2,8 +2,8 @@ import Model
 
 // Notices, each written in the transaction of the change that it tells.
 extension ConversationCommands {
-    /// Adds a notice to a conversation, which the caller writes. Notes have none, and a request of a stranger has none, so
-    /// that nothing but its three messages reaches the other.
+    /// Adds a notice to a conversation, which the caller writes. Notes have none, and a request of a stranger has none,
+    /// so that nothing but its three messages reaches the other.
     ///
     /// A change is never refused because of its notice. If notices come too fast, or one would repeat the last one, no
     /// notice is written. The documents have all changes.

@@ -2,8 +2,8 @@ package import Model
 
 /// The one emoji of a reaction, fully qualified (Unicode TR 51 ED-18a), so that what looks the same is the same.
 ///
-/// Keyboards leave variation selectors out or add them: a heart is U+2764 with or without U+FE0F. Its structure is checked,
-/// and not that fonts have it, since Unicode adds emoji every year.
+/// Keyboards leave variation selectors out or add them: a heart is U+2764 with or without U+FE0F. Its structure is
+/// checked, and not that fonts have it, since Unicode adds emoji every year.
 package struct ReactionEmoji: Hashable, Sendable {
     /// In bytes of UTF-8. The longest emoji of Unicode 16 has 35.
     package static let maxBytes = 64

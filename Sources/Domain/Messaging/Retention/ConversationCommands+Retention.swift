@@ -14,9 +14,9 @@ extension ConversationCommands {
         try !store.conversationsWithOldMessages(before: Self.time(keepDays, store), limit: 1).isEmpty
     }
 
-    /// Erases messages that are older than they may be, and all of groups that everybody left days ago, for all, with everything
-    /// that was made of them. Their numbers stay, as those of deleted messages do: what refers to a number goes on, and streams
-    /// tell it as a deletion.
+    /// Erases messages that are older than they may be, and all of groups that everybody left days ago, for all, with
+    /// everything that was made of them. Their numbers stay, as those of deleted messages do: what refers to a number
+    /// goes on, and streams tell it as a deletion.
     ///
     /// - Parameters:
     ///   - keepDays: those of the server; 0 for ever.

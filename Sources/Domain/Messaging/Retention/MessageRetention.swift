@@ -52,8 +52,8 @@ package struct RetentionMark: Hashable, Sendable {
 /// The storage of the erasure of old messages, inside one transaction.
 package protocol RetentionStore {
     /// Conversations whose mark is before `time`, or older than their own settings keep messages, or that have ended
-    /// before `endedBefore` and are not erased since: first those, the oldest mark first, then these, then the last. None that
-    /// is being imported.
+    /// before `endedBefore` and are not erased since: first those, the oldest mark first, then these, then the last.
+    /// None that is being imported.
     func conversationsWithOldMessages(before time: Timestamp?, limit: Int) throws -> [ConversationID]
     func retentionMark(of conversation: ConversationID) throws -> RetentionMark
     func save(_ mark: RetentionMark, of conversation: ConversationID) throws

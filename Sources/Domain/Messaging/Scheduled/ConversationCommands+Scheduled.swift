@@ -21,8 +21,8 @@ package struct ScheduledChange: Hashable, Sendable {
 
 // Messages that are sent at their time.
 extension ConversationCommands {
-    /// Stores a message until its time. A request that is repeated with its client id has the first one's result, also after
-    /// the message was sent.
+    /// Stores a message until its time. A request that is repeated with its client id has the first one's result, also
+    /// after the message was sent.
     package func schedule(
         _ outgoing: OutgoingMessage, at sendAt: Timestamp, to id: ConversationID, by user: UserID,
         in store: some MessagingStore

@@ -96,7 +96,8 @@ package struct MessageIndexer: Sendable {
         try store.searchIndex(of: id)?.isOutdated ?? false
     }
 
-    /// Clears the index that another version of the tokenizer has made, a part at a time. Its messages are read meanwhile.
+    /// Clears the index that another version of the tokenizer has made, a part at a time. Its messages are read
+    /// meanwhile.
     ///
     /// - Returns: whether there is more to clear.
     package func clear(_ id: ConversationID, in store: some IndexedMessageStore) throws -> Bool {
@@ -113,8 +114,8 @@ package struct MessageIndexer: Sendable {
     }
 }
 
-// Texts that have changed since they were indexed. Edits and deletions only note that: what the index has of a message is
-// known from its own rows, and changed in parts, while searches read the message itself.
+// Texts that have changed since they were indexed. Edits and deletions only note that: what the index has of a message
+// is known from its own rows, and changed in parts, while searches read the message itself.
 extension MessageIndexer {
     /// What changes in the index of a conversation next, made from one snapshot to be written in another transaction.
     package func changes(of id: ConversationID, in store: some IndexedMessageStore) throws -> [IndexChange] {

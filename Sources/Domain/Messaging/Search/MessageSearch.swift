@@ -3,8 +3,8 @@ package import Model
 
 /// A search, within one transaction.
 ///
-/// The reader's conversations are walked from the newest message to the oldest, always the one on which may be the newest
-/// match: so a page costs what it takes to find it, however many conversations and messages there are.
+/// The reader's conversations are walked from the newest message to the oldest, always the one on which may be the
+/// newest match: so a page costs what it takes to find it, however many conversations and messages there are.
 struct MessageSearch<Store: SearchStore> {
     let request: SearchRequest
     let reader: UserID

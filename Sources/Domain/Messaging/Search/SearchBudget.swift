@@ -9,7 +9,8 @@ struct SearchBudget {
     private static let bytesCompared = 8
     /// Steps of a match that cost as much as a posting.
     private static let steps = 8
-    /// Postings of a term that are visited in one block. A term with more divides too little to be worth it: rows decide.
+    /// Postings of a term that are visited in one block. A term with more divides too little to be worth it: rows
+    /// decide.
     static let postings = 8 * Int(SearchIndex.blockLength)
 
     private(set) var left: Int

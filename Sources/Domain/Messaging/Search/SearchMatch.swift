@@ -25,8 +25,8 @@ package struct SearchMatch: Hashable, Sendable {
         self.init(query, in: text, counting: &steps)
     }
 
-    /// - Parameter steps: raised by what it did beside dividing the text: the words that were compared with those of phrases, and
-    ///   the occurrences of phrases that were compared with each other.
+    /// - Parameter steps: raised by what it did beside dividing the text: the words that were compared with those of
+    ///   phrases, and the occurrences of phrases that were compared with each other.
     init?(_ query: SearchQuery, in text: String, counting steps: inout Int) {
         let units = SearchTokenizer.units(in: text)
         var occurrences: [[Int]] = []
@@ -65,9 +65,9 @@ package struct SearchMatch: Hashable, Sendable {
 
 /// How well a text fits a query. All candidates have all phrases, so that how rare each is says nothing.
 ///
-/// The sum over the phrases of BM25's term frequency (k1 = 1.2, b = 0.75, for a text of 16 words; Robertson and Zaragoza,
-/// "The Probabilistic Relevance Framework", 2009), of which a phrase whose last word is only the beginning of one has half;
-/// and, for several phrases, 2 where they stand next to each other, less the further they are apart.
+/// The sum over the phrases of BM25's term frequency (k1 = 1.2, b = 0.75, for a text of 16 words; Robertson and
+/// Zaragoza, "The Probabilistic Relevance Framework", 2009), of which a phrase whose last word is only the beginning of
+/// one has half; and, for several phrases, 2 where they stand next to each other, less the further they are apart.
 enum SearchRelevance {
     private static let (k1, b, usualLength) = (1.2, 0.75, 16.0)
 

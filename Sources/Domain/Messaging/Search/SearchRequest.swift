@@ -28,8 +28,8 @@ package struct SearchFilters: Hashable, Sendable {
     package var mentionsReader = false
     /// That the reader has starred.
     package var isStarred = false
-    /// That a language model may be shown for the reader, in conversations that they are in: whether it is a hosted one. Nil
-    /// for all.
+    /// That a language model may be shown for the reader, in conversations that they are in: whether it is a hosted
+    /// one. Nil for all.
     package var shownToHostedModel: Bool?
 
     package init() {}

@@ -3,9 +3,9 @@ internal import Languages
 /// Divides texts into terms: in the same way for messages and for queries, and for texts that look the same
 /// (``NormalizedText``).
 ///
-/// A unit is a word: a run of letters, marks and numbers, folded to lower case without accents. In scripts that write no
-/// spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) each character is a unit, and the index has a
-/// term for each two neighbouring ones.
+/// A unit is a word: a run of letters, marks and numbers, folded to lower case without accents. In scripts that write
+/// no spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Burmese) each character is a unit, and the index
+/// has a term for each two neighbouring ones.
 package struct SearchTokenizer {
     /// Of a word, in scalars; the rest of a longer one is not searched.
     package static let maxLength = 32

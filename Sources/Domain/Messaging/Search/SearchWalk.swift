@@ -168,8 +168,8 @@ extension SearchWalk {
         return candidates
     }
 
-    /// Messages of which the index does not have the text that the reader sees: it has changed since it was indexed, or since
-    /// the reader left.
+    /// Messages of which the index does not have the text that the reader sees: it has changed since it was indexed, or
+    /// since the reader left.
     private func readBeside(
         _ index: SearchIndex, _ numbers: ClosedRange<Int64>, _ budget: inout SearchBudget
     ) throws -> [Int64] {

@@ -2,8 +2,8 @@ internal import Languages
 
 /// Makes words equal that differ in case or accents only, so that José and JOSE match.
 enum TermFolding {
-    /// Lower case without accents (``LetterFolding``), of a normalized word; at most `SearchTokenizer.maxLength` scalars. Marks
-    /// of scripts that write vowels with them stay, since they are part of the word.
+    /// Lower case without accents (``LetterFolding``), of a normalized word; at most `SearchTokenizer.maxLength`
+    /// scalars. Marks of scripts that write vowels with them stay, since they are part of the word.
     static func fold(_ word: [Unicode.Scalar]) -> String {
         var folded = String.UnicodeScalarView()
         var count = 0

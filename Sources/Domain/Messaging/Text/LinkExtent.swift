@@ -1,7 +1,8 @@
 /// Where links end (RFC 3987 in short: a path may have letters of any script), in time that grows with the text alone.
 ///
-/// A link ends before a space, a quotation mark or an angle bracket, and before the marks of Chinese, Japanese, Khmer and Burmese,
-/// after which a sentence goes on without a space. A wide bracket belongs to it if it is in its path and is closed in it.
+/// A link ends before a space, a quotation mark or an angle bracket, and before the marks of Chinese, Japanese, Khmer
+/// and Burmese, after which a sentence goes on without a space. A wide bracket belongs to it if it is in its path and
+/// is closed in it.
 struct LinkExtent {
     /// The closing brackets of those that were opened, as far as they are known.
     private var closers: [Int: Int] = [:]
@@ -11,7 +12,8 @@ struct LinkExtent {
     ///
     /// - Parameters:
     ///   - host: the index after `https://`.
-    ///   - isClosing: whether a marker of emphasis, with a character of a script without spaces after it, ends what is open.
+    ///   - isClosing: whether a marker of emphasis, with a character of a script without spaces after it, ends what is
+    ///     open.
     mutating func end(in scalars: [Unicode.Scalar], from host: Int, isClosing: (Int) -> Bool) -> Int {
         var end = host
         var hasPath = false

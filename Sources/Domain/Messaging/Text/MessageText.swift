@@ -12,8 +12,8 @@ package struct MessageText: Hashable, Sendable {
     /// Nil if it was not made yet: see `TextAnalyzer`.
     package internal(set) var analysis: TextAnalysis?
 
-    /// - Throws: `invalid_request` of the field: of a text that is empty, too long, has a control character other than a tab
-    ///   and line breaks, or a character with more than 64 marks.
+    /// - Throws: `invalid_request` of the field: of a text that is empty, too long, has a control character other than
+    ///   a tab and line breaks, or a character with more than 64 marks.
     package init(_ text: String, field: String = "text") throws(Problem) {
         // A text that is too long is not analysed.
         guard text.utf8.count <= Self.maxBytes else { throw Self.tooLong(field) }

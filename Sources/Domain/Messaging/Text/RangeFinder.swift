@@ -2,10 +2,10 @@ internal import Model
 
 /// Finds the ranges of a text in one pass: its time grows with the length of the text, whatever the text is.
 ///
-/// Code comes first and contains nothing else; then mentions, links and emoji; emphasis follows the rules of CommonMark 0.31
-/// section 6.2 in short: an opening marker is followed by a character that is no space and not preceded by a letter or
-/// number, a closing one is the mirror image, both are on the same line, and markers nest. So `snake_case`, `2*3*4` and
-/// `foo**bar**baz` are plain.
+/// Code comes first and contains nothing else; then mentions, links and emoji; emphasis follows the rules of CommonMark
+/// 0.31 section 6.2 in short: an opening marker is followed by a character that is no space and not preceded by a
+/// letter or number, a closing one is the mirror image, both are on the same line, and markers nest. So `snake_case`,
+/// `2*3*4` and `foo**bar**baz` are plain.
 ///
 /// Letters of scripts without spaces (``UnspacedScript``) may stand before and after a marker: **太字** is bold in
 /// `これは**太字**です`, and within `**` and `~~` also beside other letters, as in `Swift**语言**`. The exception is an
@@ -141,8 +141,8 @@ extension RangeFinder {
         }
     }
 
-    /// The end of the run of backticks that closes one of `length`: of as many on the same line, of three or more anywhere.
-    /// There has to be something between them.
+    /// The end of the run of backticks that closes one of `length`: of as many on the same line, of three or more
+    /// anywhere. There has to be something between them.
     private func codeEnd(after start: Int, length: Int) -> Int? {
         var position = start
         while position < scalars.count {
@@ -252,8 +252,8 @@ extension RangeFinder {
         return parts(after, letter(before: start), from: start)
     }
 
-    /// Whether a marker of two characters stands between a letter outside and one of a script without spaces inside. After a
-    /// number it may be a calculation.
+    /// Whether a marker of two characters stands between a letter outside and one of a script without spaces inside.
+    /// After a number it may be a calculation.
     private func parts(_ outside: Unicode.Scalar, _ inside: Unicode.Scalar?, from start: Int) -> Bool {
         index - start >= 2 && outside.properties.numericType == nil && inside.map(UnspacedScript.contains) ?? false
     }
@@ -314,7 +314,8 @@ extension RangeFinder {
         return scalar(at: index)
     }
 
-    /// Letters and numbers, but for those of scripts without spaces, which have emphasis and links within what looks like a word.
+    /// Letters and numbers, but for those of scripts without spaces, which have emphasis and links within what looks
+    /// like a word.
     private static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
         (scalar.properties.isAlphabetic || scalar.properties.numericType != nil) && !UnspacedScript.contains(scalar)
     }

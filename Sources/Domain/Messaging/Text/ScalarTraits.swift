@@ -1,7 +1,7 @@
 internal import Languages
 
-/// What finding ranges and words asks of a character, from the Unicode Character Database. Each property of a character that
-/// the standard library looks up costs as much as all of these together from a table.
+/// What finding ranges and words asks of a character, from the Unicode Character Database. Each property of a character
+/// that the standard library looks up costs as much as all of these together from a table.
 struct ScalarTraits: OptionSet {
     let rawValue: UInt8
 

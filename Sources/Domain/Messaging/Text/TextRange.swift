@@ -3,8 +3,8 @@ package import Model
 /// A part of a message's text that means more than its characters. Ranges of emphasis may contain others; two ranges
 /// overlap in no other way.
 ///
-/// Starts and lengths count UTF-16 code units, as JavaScript, Java and `NSString` do; they never divide a character of two
-/// units. A range of emphasis or code includes its markers, whose lengths follow from its kind: see `markerLength`.
+/// Starts and lengths count UTF-16 code units, as JavaScript, Java and `NSString` do; they never divide a character of
+/// two units. A range of emphasis or code includes its markers, whose lengths follow from its kind: see `markerLength`.
 package struct TextRange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// `<@user id>`, or `<@all>` for everybody.

@@ -1,5 +1,6 @@
-/// Scripts in which a word may stand directly beside another one or beside a link: Han with its radicals and Bopomofo, kana,
-/// Thai, Lao, Khmer and Burmese, which have no spaces between words, and Hangul, whose particles follow what they belong to.
+/// Scripts in which a word may stand directly beside another one or beside a link: Han with its radicals and Bopomofo,
+/// kana, Thai, Lao, Khmer and Burmese, which have no spaces between words, and Hangul, whose particles follow what they
+/// belong to.
 enum UnspacedScript {
     static func contains(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

@@ -27,8 +27,8 @@ package protocol ThreadStore {
 
 // Threads and forwarding.
 extension ConversationCommands {
-    /// - Throws: `not_found`, `forbidden` or `invalid_request` of `thread`, unless the user sees the root as it is now, and it
-    ///   is in no thread itself.
+    /// - Throws: `not_found`, `forbidden` or `invalid_request` of `thread`, unless the user sees the root as it is now,
+    ///   and it is in no thread itself.
     func checkThread(
         _ root: Int64?, _ found: MemberConversation, _ user: UserID, _ store: some MessagingStore
     ) throws {

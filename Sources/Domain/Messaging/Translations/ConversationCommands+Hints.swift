@@ -100,7 +100,8 @@ extension ConversationCommands {
         return row
     }
 
-    /// Those of the messages that somebody has explained automatically, and that nothing is known of yet, the newest first.
+    /// Those of the messages that somebody has explained automatically, and that nothing is known of yet, the newest
+    /// first.
     ///
     /// - Parameter numbers: nil for the newest that they see, after `number`.
     package func unexplained(

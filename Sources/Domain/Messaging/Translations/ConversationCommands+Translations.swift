@@ -3,8 +3,8 @@ package import Model
 
 // Translations of messages: who may get one, and which have to be made.
 extension ConversationCommands {
-    /// As `requestTranslations`, if nothing has to be demanded for it. All messages are looked through, so that the request
-    /// need not do it in its transaction.
+    /// As `requestTranslations`, if nothing has to be demanded for it. All messages are looked through, so that the
+    /// request need not do it in its transaction.
     ///
     /// - Returns: nil if something has.
     package func knownTranslations(

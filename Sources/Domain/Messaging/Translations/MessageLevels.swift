@@ -1,7 +1,8 @@
 package import Languages
 package import Model
 
-/// What may be made of the messages of a conversation: the lowest of what the server, the conversation and the author allow.
+/// What may be made of the messages of a conversation: the lowest of what the server, the conversation and the author
+/// allow.
 package struct MessageLevels<Store: MessagingStore> {
     private let rules: IntelligenceRules
     private let conversation: Conversation

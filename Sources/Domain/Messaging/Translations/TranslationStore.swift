@@ -105,7 +105,8 @@ package protocol TranslationStore: HintStore, SummaryStore {
     /// Adds a job, or brings the one that there is to the front. A job of another source begins again: the result of a
     /// worker that has the old one is dropped.
     func demand(_ job: TranslationJob) throws
-    /// The newest of those that are due, and others of its author, conversation and languages with it; of hints one alone.
+    /// The newest of those that are due, and others of its author, conversation and languages with it; of hints one
+    /// alone.
     func claimJobs(limit: Int, until lease: Timestamp) throws -> [ClaimedJob]
     /// Whether the claim is the latest. The job is removed.
     func finish(_ claim: ClaimedJob) throws -> Bool

@@ -118,7 +118,8 @@ extension ConversationCommands {
         return .pending
     }
 
-    /// Saves the result of a transcription: the message changes, as by an edit. Does nothing if it was deleted meanwhile.
+    /// Saves the result of a transcription: the message changes, as by an edit. Does nothing if it was deleted
+    /// meanwhile.
     package func transcribed(_ id: FileID, _ transcript: FileTranscript, in store: some MessagingStore) throws {
         guard let location = try store.voiceFile(id)?.location,
             var message = try store.message(location.number, in: location.conversation),

@@ -5,8 +5,8 @@ import ServiceLifecycle
 package import Storage
 import Synchronization
 
-/// Follows messages with the search index. It is woken by the commits that store messages or change their texts, and sleeps
-/// otherwise.
+/// Follows messages with the search index. It is woken by the commits that store messages or change their texts, and
+/// sleeps otherwise.
 ///
 /// How far each conversation is indexed is a row. So after a start, indexing goes on where the last process ended, and
 /// after an upgrade it indexes the existing messages. Searches read messages that are not indexed yet.
@@ -24,8 +24,8 @@ package final class SearchIndexer: Service {
         /// Those in which something has changed, and those that a scan has found: both take turns.
         var changed = WaitingConversations()
         var found = WaitingConversations()
-        /// While there is a scan, at the start and after a failure: the first commit that the index may lack, and the last
-        /// conversation that was looked at.
+        /// While there is a scan, at the start and after a failure: the first commit that the index may lack, and the
+        /// last conversation that was looked at.
         var scanSince: ContinuousClock.Instant? = .now
         var scanned: ConversationID?
         /// The conversations that are being indexed.
