@@ -7,11 +7,12 @@ extension SettingsTable {
         ).live
         let userSearch = Setting<Bool>(
             "features.userSearch", default: true,
-            "Whether users can find others by name, e-mail address or id. Who has somebody's id still gets the profile."
+            "Whether users can find others by name, e-mail address or id. A user who has somebody's id still "
+                + "gets the profile."
         ).live
         let messageSearch = Setting<Bool>(
             "features.messageSearch", default: true,
-            "Whether users can search messages. Without it, the index is kept up to date all the same."
+            "Whether users can search messages. Without it, the index is still kept up to date."
         ).live
         let groups = Setting<Bool>(
             "features.groups", default: true,
@@ -19,8 +20,8 @@ extension SettingsTable {
         ).live
         let inviteLinks = Setting<Bool>(
             "features.inviteLinks", default: true,
-            "Whether users can make and use links of themselves and of groups. Without it, links can be listed and removed, "
-                + "and work again with it."
+            "Whether users can make and use links of themselves and of groups. Without it, links can be listed "
+                + "and removed, and work again with it."
         ).live
     }
 }

@@ -5,7 +5,8 @@ extension SettingsTable {
     struct Messages: Sendable {
         let keepDays = Setting<Int>(
             "messages.keepDays", default: 0, in: MessageRetention.bounds,
-            "Days after which messages are erased; 0: they are kept for ever. The administrators of a group may say fewer."
+            "Days after which messages are erased; 0: they are kept for ever. The administrators of a group "
+                + "may set fewer days."
         )
     }
 

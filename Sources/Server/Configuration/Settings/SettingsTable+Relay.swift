@@ -40,8 +40,8 @@ extension SettingsTable {
             "Address under which clients reach the relay, where the machine is behind a one-to-one NAT.")
         let credentials = Setting<CredentialPolicy>(
             "relay.credentials", default: .scoped, oneOf: CredentialPolicy.allCases,
-            "Whom this server gives relay credentials: scoped: who is in a call, or tries the relay for a minute; "
-                + "open: every user, for an app with signalling of its own."
+            "Which users get relay credentials from this server: scoped: users who are in a call, or test the "
+                + "relay for a minute; open: every user, for an app with its own signalling."
         ).live
         let peers = RelayPeers()
         let minPort = Setting<Int>(
@@ -76,7 +76,7 @@ extension SettingsTable {
     struct RelayPeers: Sendable {
         let allow = Setting<[String]>(
             "relay.peers.allow", default: [],
-            "Special-purpose ranges that may be relayed to all the same, such as 192.168.0.0/16."
+            "Special-purpose ranges to which the relay may relay nevertheless, such as 192.168.0.0/16."
         ).live
         let deny = Setting<[String]>(
             "relay.peers.deny", default: [],
@@ -124,11 +124,13 @@ extension SettingsTable {
         ).live
         let bytesPerSecond = Setting<Int>(
             "relay.limits.bytesPerSecond", default: 12_500_000, in: SettingsTable.rates,
-            "Payload that an allocation relays each way, in bytes a second; more is dropped, or waits over TCP. 0: no limit."
+            "Payload that an allocation relays each way, in bytes a second; more is dropped, or waits over "
+                + "TCP. 0: no limit."
         ).live
         let userBytesPerSecond = Setting<Int>(
             "relay.limits.userBytesPerSecond", default: 12_500_000, in: SettingsTable.rates,
-            "Payload of all allocations of a user with credentials of this server, both ways, in bytes a second. 0: no limit."
+            "Payload of all allocations of a user with credentials of this server, both ways, in bytes a "
+                + "second. 0: no limit."
         ).live
         let totalBytesPerSecond = Setting<Int>(
             "relay.limits.totalBytesPerSecond", default: 0, in: SettingsTable.rates,
