@@ -24,7 +24,7 @@ package struct DocsSetting: Sendable {
             """
             `http.port` is `http:` and below it `port:` in the YAML file, `SWITCHBOARD_HTTP_PORT` in the environment and \
             `--http-port` as a flag; a flag wins over the environment, which wins over the file. `switchboard settings` \
-            prints a file with all of them. What reloads is applied by `switchboard reload`, the rest by a restart.
+            prints a file with all of them. `switchboard reload` applies settings that reload; others need a restart.
             """)
         var group = ""
         for setting in settings {

@@ -10,13 +10,13 @@ struct ErrorReference {
     var page: DocsPage {
         var page = DocsPage(
             Self.path, "Errors",
-            "Every error is a problem document (RFC 9457). Its `type` is a word of this page, which stays as it is.")
+            "Every error is a problem document (RFC 9457). Its `type` is a word of this page and never changes.")
         page.paragraph(
             """
             Over HTTP it is the body, as `application/problem+json`; in realtime it is the `error` of an error frame. \
-            `detail` explains the occurrence, `field` names the member of the request that is not allowed, `request` is \
-            the id under which the server's log has it, and `retryAfter` are the milliseconds after which the request \
-            may be repeated. Treat a type that is not known by its status.
+            `detail` explains what happened, `field` names the member of the request that is not allowed, `request` is \
+            the id under which the server's log has it, and `retryAfter` is the number of milliseconds after which you \
+            may repeat the request. If you do not know a type, go by its status.
             """)
         for kind in Problem.Kind.allCases {
             page.heading(2, kind.rawValue, anchor: kind.rawValue)

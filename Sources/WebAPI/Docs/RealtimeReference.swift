@@ -94,7 +94,8 @@ struct RealtimeReference {
 
     private func addCloseCodes(to page: inout DocsPage) {
         page.heading(2, "Close codes")
-        page.paragraph("Those with a reason come as a `bye` frame first, over server-sent events alone.")
+        page.paragraph(
+            "Codes with a reason come as a `bye` frame first; over server-sent events, only that frame comes.")
         page.content.table(
             head: ["Code", "Reason", "Meaning", "What to do"],
             rows: (document["x-closeCodes"]?.elements ?? []).map { one in
