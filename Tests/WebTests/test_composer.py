@@ -274,6 +274,99 @@ def test_a_message_that_cannot_be_asked_for_is_edited_on_later(run):
     """) == ["", "message five"]
 
 
+def test_an_edit_of_a_message_that_was_stored_meanwhile_ends(run):
+    """It was begun while the message waited, by the client's id of it."""
+    assert run(BEGIN + """
+        writing.edit({ clientID: "m7", text: "helo" });
+        type("hello");
+        writing.close();
+        const stored = { ...messages[1], number: 7, clientID: "m7", text: "helo" };
+        const { withMessages } = await load("state/blocks.js");
+        thread.state = { ...thread.state, blocks: withMessages([], [stored], (one, other) => other) };
+        open();
+        await settle();
+        const again = [field().value, target()];
+        press("Escape");
+        await settle();
+        const ended = [field().value, target()];
+        open();
+        await settle();
+        return [again, ended, [field().value, target()]];
+    """) == [["hello", EDITING], ["", ""], ["", ""]]
+
+
+def test_what_was_typed_before_the_chat_was_there_is_gone_on_with(run):
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message five");
+        writing.close();
+        writing.node.remove();
+        writing = composer(thread, {});
+        document.body.append(writing.node);
+        type("quick");
+        writing.open();
+        await settle();
+        const typed = [field().value, target()];
+        open();
+        await settle();
+        return [typed, [field().value, target()]];
+    """) == [["quick", ""], ["message five", EDITING]]
+
+
+def test_an_edit_in_another_tab_is_not_taken_over(run):
+    """It is known here, and is no text of this field; one of a thread is not shown in the chat."""
+    assert run(BEGIN + """
+        localDrafts.write("c1", "edit 5", { number: 5, text: "in another tab", isOpen: true });
+        type("hello");
+        press("Enter");
+        await settle();
+        const first = [field().value, target()];
+        localDrafts.end("c1", "edit 5");
+        localDrafts.write("c1", "edit 6", { number: 6, root: 4, text: "in a thread", isOpen: true });
+        open();
+        await settle();
+        const chat = target();
+        open(4);
+        await settle();
+        return [first, chat, [field().value, target()]];
+    """) == [["", ""], "", ["in a thread", EDITING]]
+
+
+def test_an_edit_that_was_left_does_not_replace_a_newer_text_unseen(run):
+    """The server compares the version with which it was begun; once it has refused, one may go on."""
+    assert run(BEGIN + """
+        writing.edit(messages[1]);
+        type("message five");
+        writing.close();
+        messages[1] = { ...messages[1], textVersion: 9, text: "from the phone" };
+        open();
+        await settle();
+        press("Enter");
+        await settle();
+        const { params } = outbox.all[0];
+        outbox.emit("refused", { entry: { conversation: "c1", name: "messages.edit", params }, text: "" });
+        await settle();
+        press("Enter");
+        await settle();
+        return [params.textVersion, outbox.all.at(-1).params.text, outbox.all.length];
+    """)[:2] == [1, "message five"]
+
+
+def test_two_recordings_are_both_kept(run):
+    assert run(BEGIN + """
+        localDrafts.offer("c1", "voice 1", { file: "f1", elapsed: 2_000 });
+        localDrafts.offer("c1", "voice 2", { file: "f2", elapsed: 3_000 });
+        const files = () => outbox.list("c1").map((one) => one.file);
+        for (const count of [1, 2]) {
+            open();
+            click("[data-action=send-voice]");
+            await until("the message", () => outbox.list("c1").length === count);
+            await settle();
+        }
+        return [files(), localDrafts.isEmpty];
+    """) == [["f1", "f2"], True]
+
+
 def test_a_reply_that_is_begun_while_editing_is_a_reply(run):
     """The draft is its text, and the edit goes on when the message is edited again."""
     assert run(BEGIN + """

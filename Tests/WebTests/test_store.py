@@ -108,6 +108,23 @@ def test_drafts_are_on_the_disk_and_many_are_few_writes(run):
     ]
 
 
+def test_drafts_are_written_again_after_a_full_disk(run):
+    assert run(DURABILITY + """
+        const store = await made(new QueueStore(), "queue.u1");
+        store.makeRoom = async () => { throw new DOMException("full", "QuotaExceededError"); };
+        const { put } = IDBObjectStore.prototype;
+        let isFull = true;
+        IDBObjectStore.prototype.put = function (value) {
+            if (isFull) { isFull = false; throw new DOMException("full", "QuotaExceededError"); }
+            return put.call(this, value);
+        };
+        await store.putDraft({ conversation: "c1", draft: { text: "one" } });
+        IDBObjectStore.prototype.put = put;
+        await store.putDraft({ conversation: "c2", draft: { text: "two" } });
+        return restored([(await store.load()).drafts.map((one) => one.draft.text), failures]);
+    """) == [["one", "two"], []]
+
+
 def test_what_was_acknowledged_is_on_the_disk_before_it_leaves_the_queue(run):
     assert run(DURABILITY + """
         const cache = await made(new Cache(), "cache.2.u1");

@@ -35,7 +35,7 @@ BEGIN = """
     Object.defineProperty(Recorder.prototype, "elapsed", { get: () => 2_000 });
     let isSignedIn = true;
     let kept;
-    const unsent = { get: () => kept, keep: (sound) => { kept = sound; }, end: () => { kept = undefined; } };
+    const unsent = { get: () => kept ? [{ what: "voice 1", ...kept }] : [], keep: (sound) => { kept = sound; }, end: () => { kept = undefined; } };
     let voice;
     const open = () => {
         voice?.close();
@@ -104,6 +104,39 @@ def test_what_was_recorded_is_there_when_the_chat_is_opened_again(run):
     """) == [
         "waiting", ["ended", False, "0:02", {"file": "f1", "elapsed": 2_000}], ["finish", "send f1"], None, "waiting",
     ]
+
+
+def test_a_recording_that_the_server_has_deleted_is_not_offered(run):
+    assert run(BEGIN + """
+        kept = { file: "f1", elapsed: 2_000, expiresAt: new Date(Date.now() + 60_000).toISOString() };
+        voice.restore();
+        const before = voice.row.dataset.state;
+        kept = { ...kept, expiresAt: new Date(Date.now() - 60_000).toISOString() };
+        open();
+        return [before, voice.row.dataset.state, kept ?? null];
+    """) == ["ended", "waiting", None]
+
+
+def test_a_recording_that_is_over_in_another_tab_is_over_here(run):
+    """Not another one, nor one that is being written down."""
+    assert run(BEGIN + """
+        kept = { file: "f1", elapsed: 2_000 };
+        voice.restore();
+        voice.drop("voice 2");
+        const before = voice.row.dataset.state;
+        voice.drop("voice 1");
+        const after = voice.row.dataset.state;
+        voice.restore();
+        hold("/v1/voice-files/f1/dictation");
+        find("dictate").click();
+        await begun("/v1/voice-files/f1/dictation");
+        open();
+        const meanwhile = voice.row.dataset.state;
+        go("/v1/voice-files/f1/dictation");
+        await begun("write good morning");
+        await until("the end", () => !kept);
+        return [before, after, meanwhile];
+    """) == ["ended", "waiting", "waiting"]
 
 
 def test_what_was_recorded_and_is_not_wanted_is_discarded(run):

@@ -238,6 +238,7 @@ export const english = {
         signOutSure: "Sign out?",
         signOutConsequence: "This ends the call you are in.",
         signOutUnsent: { one: "{count} message has not been sent, and is lost then.", other: "{count} messages have not been sent, and are lost then." },
+        signOutBegun: "Replies in threads, edits and voice messages that you have not sent are on this device alone, and are lost then.",
         signedInAs: "Signed in as {email}",
         profile: "Profile",
         calls: "Calls",

@@ -13,6 +13,7 @@ import { request } from "../connection/requests.js";
 import { updates } from "../connection/updates.js";
 import { resetWatches } from "../connection/watches.js";
 import { announce, h, toast } from "../elements/dom.js";
+import { replaceAddress } from "../elements/history-entry.js";
 import { language } from "../language/language.js";
 import { t } from "../language/texts.js";
 import { forgetReader, tellWorker, watchReader } from "../notifications/push-reader.js";
@@ -52,7 +53,7 @@ async function begin() {
     if (elsewhere) return location.replace(elsewhere);
     // A notification was clicked: what is behind the call is the first page.
     const answered = callToAnswer(location.hash);
-    if (answered) history.replaceState(history.state, "", "/");
+    if (answered) replaceAddress("/");
     credentials.load();
     await Promise.all([endpoint.claim(), language.start()]);
     nameSkipLink();
@@ -82,7 +83,7 @@ async function begin() {
         if (signedIn && shown) location.reload();
         else if (signedIn) {
             // That there is nothing at the address was said beside the form.
-            if (!pageOf(location.hash)) history.replaceState(history.state, "", "/");
+            if (!pageOf(location.hash)) replaceAddress("/");
             enter();
         }
         // This page may have ended it, and be leaving already.

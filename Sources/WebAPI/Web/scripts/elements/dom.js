@@ -76,11 +76,13 @@ export function announce(text) {
         for (const region of document.querySelectorAll(".announcer")) region.replaceChildren();
         return;
     }
-    const silence = silences;
+    // Nobody listens to a page that is hidden, and it has no frames.
+    if (document.hidden) return;
+    const [silence, asked] = [silences, performance.now()];
     const region = announcer();
     // A live region that is new is read from the next frame on.
     requestAnimationFrame((now) => {
-        if (silence !== silences) return;
+        if (silence !== silences || now - asked > READ_ALOUD) return;
         for (const line of [...region.children]) if (now - line.dataset.at > READ_ALOUD) line.remove();
         region.append(h("p", { data: { at: String(now) } }, text));
     });

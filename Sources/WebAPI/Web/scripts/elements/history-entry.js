@@ -51,6 +51,12 @@ addEventListener("hashchange", () => {
 // A page that was left and is shown again has arrived where it was going.
 addEventListener("pageshow", () => { isGoingBack = false; });
 
+/** Puts another address in place of that of the page, of which the browser tells nobody. */
+export function replaceAddress(address) {
+    history.replaceState(history.state, "", address);
+    hash = location.hash;
+}
+
 /** The state of the entry from which Back, or Forward, has come. */
 export const leftEntry = () => left;
 

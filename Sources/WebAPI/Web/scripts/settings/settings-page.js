@@ -12,6 +12,7 @@ import { push } from "../notifications/push.js";
 import { contactLink } from "../people/contact-link.js";
 import { scaled } from "../people/photo.js";
 import { preferences } from "../store/preferences.js";
+import { localDrafts } from "../sync/local-drafts.js";
 import { outbox } from "../sync/outbox.js";
 import { deletionSection } from "./delete-account.js";
 import { appearanceSection } from "./settings-appearance.js";
@@ -202,8 +203,8 @@ function signOutSection() {
 async function signOut() {
     const unsent = outbox.unsentMessages;
     const consequences = [document.getElementById("call") && t("settings.signOutConsequence"),
-        unsent > 0 && t("settings.signOutUnsent", { count: unsent })].filter(Boolean);
-    if (consequences.length > 0 && !await ask({ title: t("settings.signOutSure"), text: consequences.join(" "), danger: unsent > 0,
+        unsent > 0 && t("settings.signOutUnsent", { count: unsent }), !localDrafts.isEmpty && t("settings.signOutBegun")].filter(Boolean);
+    if (consequences.length > 0 && !await ask({ title: t("settings.signOutSure"), text: consequences.join(" "), danger: unsent > 0 || !localDrafts.isEmpty,
         choices: [{ value: true, label: t("settings.signOut") }] })) return;
     await push.end();
     try { await authorized("DELETE", "/v1/sessions/current"); } finally { credentials.end(); }

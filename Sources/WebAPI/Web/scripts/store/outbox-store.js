@@ -117,8 +117,9 @@ export class QueueStore extends Emitter {
     }
 
     async #saveDrafts() {
-        while (this.#drafts.size > 0) await this.flushDrafts();
-        this.#savingDrafts = undefined;
+        try {
+            while (this.#drafts.size > 0) await this.flushDrafts();
+        } finally { this.#savingDrafts = undefined; }
     }
 
     /** Begins to write them before it returns: the page may be closed. */
@@ -139,7 +140,7 @@ export class QueueStore extends Emitter {
                 return;
             } catch (error) {
                 if (isLast || error.name !== "QuotaExceededError") return this.#fail(error);
-                await this.makeRoom();
+                try { await this.makeRoom(); } catch (full) { console.info("no room is made:", full?.message); }
             }
         }
     }

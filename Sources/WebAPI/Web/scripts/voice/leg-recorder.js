@@ -43,7 +43,7 @@ export class LegRecorder {
         this.#end ??= performance.now();
         const { file } = await request("voice.finishRecording", { recording: this.#recording }, { timeout: FINISH_TIMEOUT });
         this.#connection.close();
-        return { file: file.id };
+        return { file: file.id, expiresAt: file.expiresAt };
     }
 
     cancel() {

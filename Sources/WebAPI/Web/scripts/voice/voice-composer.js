@@ -6,20 +6,24 @@ import { errorMessage } from "../connection/problems.js";
 import { announce, button, busy, h, toast } from "../elements/dom.js";
 import { clockText, lengthText } from "../language/format.js";
 import { t } from "../language/texts.js";
+import { serverNow } from "../store/clock.js";
 import { Recorder } from "./recorder.js";
 import { dictated, discardVoice, voiceFile, voiceLimits } from "./voice-files.js";
 
 const MIN_DURATION = 500;
 
-/** A recorder that has ended long ago. */
+/** Those that are being sent or written down, in a chat that may have been opened anew meanwhile. */
+const used = new Set();
+
+/** A recorder that has ended long ago: `what` it is kept as. */
 class KeptRecording {
-    isKept = true;
     hasEnded = true;
     #sound;
 
-    constructor({ elapsed, ...sound }) {
+    constructor({ what, elapsed, file, blob }) {
+        this.what = what;
         this.elapsed = elapsed;
-        this.#sound = sound;
+        this.#sound = file ? { file } : { blob };
     }
 
     async finish() { return this.#sound; }
@@ -29,8 +33,8 @@ class KeptRecording {
 /**
  * The buttons to begin with, and the row that is shown meanwhile. `send(sound)` is called with what is to be sent, `{file}` or `{blob}`,
  * `write(text)` with what was said instead, `note(isRecording)` while it is recorded, `show(isRecording)` when the row takes the place
- * of the text. `unsent` keeps what was recorded and not sent: `{get(), keep({file, blob, elapsed}), end()}`. Once `isSignedIn()`
- * is false nobody is told what became of it, and nothing is kept.
+ * of the text. `unsent` keeps what was recorded and not sent: `get()` returns all of it, `{what, file, blob, elapsed, expiresAt}`,
+ * `keep(sound)` adds one, and `end(what)` ends it. Once `isSignedIn()` is false nobody is told what became of it, and nothing is kept.
  */
 export function voiceComposer({ send, write, note, show: showRow, isSignedIn, unsent }) {
     /** The one that records, or has ended by itself; not that of a recording that is being sent. */
@@ -95,7 +99,10 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn, un
     const end = (own, text) => {
         clearInterval(timer);
         recorder = undefined;
-        if (own?.isKept) unsent.end();
+        if (own?.what) {
+            unsent.end(own.what);
+            used.delete(own.what);
+        }
         note(false);
         show("waiting");
         record.focus();
@@ -119,17 +126,19 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn, un
         note(false);
         show("sending");
         recorder = undefined;
+        if (own.what) used.add(own.what);
         await work(own);
     };
     /** After an error it may be sent, here or when the chat is opened again. */
     const keep = (own) => {
+        used.delete(own.what);
         if (isClosed) return keepUnsent(own).catch(() => {});
         recorder = own;
         show("ended");
     };
     /** What cannot be finished is lost. */
     const keepUnsent = async (own) => {
-        if (own.isKept) return;
+        if (own.what) return;
         if (own.elapsed < MIN_DURATION || !isSignedIn()) return own.cancel();
         const { elapsed } = own;
         try {
@@ -142,7 +151,8 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn, un
     };
     const finish = () => conclude(async (own) => {
         try {
-            send(await own.finish());
+            const { file, blob } = await own.finish();
+            send(file ? { file } : { blob });
             end(own, t("receipts.sent"));
         } catch (error) {
             if (error.isTransient) {
@@ -185,12 +195,22 @@ export function voiceComposer({ send, write, note, show: showRow, isSignedIn, un
         buttons: h("div", { class: "voice-actions" }, Recorder.isPossible && record, choose, input),
         /** Shows what was recorded before the chat was left. */
         restore() {
-            const sound = unsent.get();
-            if (!sound || recorder || row.dataset.state !== "waiting" || record.hasAttribute("aria-busy")) return;
+            if (isClosed || recorder || row.dataset.state !== "waiting" || record.hasAttribute("aria-busy")) return;
+            // The server has deleted it.
+            const isOver = ({ expiresAt }) => expiresAt && Date.parse(expiresAt) <= serverNow();
+            for (const one of unsent.get().filter(isOver)) unsent.end(one.what);
+            const sound = unsent.get().find(({ what }) => !used.has(what));
+            if (!sound) return;
             recorder = new KeptRecording(sound);
             asText.hidden = !server.transcribes;
             clock.textContent = clockText(recorder.elapsed);
             show("ended");
+        },
+        /** What was kept is over, such as in another tab. */
+        drop(what) {
+            if (recorder?.what !== what) return;
+            recorder = undefined;
+            show("waiting");
         },
         /** What is being sent goes on, and what was being recorded is kept. */
         close() {

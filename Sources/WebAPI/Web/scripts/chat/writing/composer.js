@@ -11,7 +11,7 @@ import { decoded, encoded } from "../../state/mentions.js";
 import { heldMessages, lastEditable, messageOf, othersIn } from "../../state/thread-rows.js";
 import { preferences } from "../../store/preferences.js";
 import { drafts } from "../../sync/drafts.js";
-import { VOICE, editOf, localDrafts, replyIn } from "../../sync/local-drafts.js";
+import { editOf, localDrafts, recording, replyIn } from "../../sync/local-drafts.js";
 import { voiceComposer } from "../../voice/voice-composer.js";
 import { quote } from "../messages/message.js";
 import { emojiCompletion, mentionCompletion } from "./completions.js";
@@ -98,10 +98,12 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     };
     /** Only what has changed is worth it. One that `isOpen` is shown when the chat is opened the next time. */
     const keepEdit = (message, written, isOpen = true) => {
-        const { number, clientID } = message;
-        if (written !== message.text) localDrafts.write(thread.id, editOf(message), { number, clientID, text: written, isOpen });
-        else localDrafts.end(thread.id, editOf(message));
+        const { number, clientID, textVersion } = message;
+        if (written === message.text) localDrafts.end(thread.id, editOf(message));
+        else localDrafts.write(thread.id, editOf(message), { number, clientID, textVersion, root, text: written, isOpen });
     };
+    /** The message as it was when the edit of it was begun: where it has changed since, the server refuses the first try. */
+    const asBegun = (message, edit) => ({ ...message, textVersion: edit?.textVersion ?? message.textVersion });
 
     const showTarget = () => {
         const message = target.edit ?? target.reply;
@@ -115,8 +117,9 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     const setTarget = (next) => {
         const { edit } = target;
         if (edit) keepEdit(edit, encoded(field.value, mentions), false);
-        target = next;
-        if (next.edit) showText(localDrafts.of(thread.id, editOf(next.edit))?.text ?? next.edit.text);
+        const kept = next.edit && localDrafts.of(thread.id, editOf(next.edit));
+        target = next.edit ? { edit: asBegun(next.edit, kept) } : next;
+        if (next.edit) showText(kept?.text ?? next.edit.text);
         else if (edit) showText(draftText());
         showTarget();
         if (next.edit ?? next.reply) field.focus();
@@ -136,7 +139,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
     };
     const cancelTarget = () => {
         endTarget();
-        showRefused();
+        showOffered();
     };
 
     // The draft
@@ -166,33 +169,40 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         return thread.outgoing.find((one) => one.clientID === clientID && one.isRevisable)
             ?? heldMessages(thread.state).find((one) => one.author === thread.me && one.clientID === clientID);
     };
-    /** Goes on with an edit that was left, or has come back from the server, unless something else is being written. */
-    const showEdit = async () => {
-        const edit = root ? undefined : localDrafts.openEdit(thread.id);
+    /** Goes on with an edit that was left here, or with one that has come back from the server. */
+    const showEdit = async (wanted) => {
+        const edit = localDrafts.openEdit(thread.id, { ...wanted, root });
         if (!edit || target.edit) return;
-        const before = field.value;
+        const before = [field.value, target];
         let message;
         try { message = await editedMessage(edit); } catch (error) {
             // It cannot be asked for now, or nothing is left to be edited.
             if (error.isTransient) return;
         }
-        if (isClosed || target.edit || field.value !== before) return;
-        if (!message && edit.clientID && !edit.number) return;
+        if (isClosed || field.value !== before[0] || target !== before[1]) return;
+        if (!message && !edit.number && !thread.isCurrent) return;
         if (!message || message.deletedAt) return localDrafts.end(thread.id, editOf(edit));
-        target = { edit: message };
+        target = { edit: asBegun(message, edit) };
         showText(edit.text);
         showTarget();
+        // It has a number now.
+        if (editOf(message) === editOf(edit)) return;
+        localDrafts.end(thread.id, editOf(edit));
+        keep();
     };
-    /** An edit that was refused while something else was written. */
-    const showRefused = () => { if (field.value === "" && !target.reply) showEdit(); };
+    /** What was refused or recorded meanwhile, once nothing else is being written. */
+    const showOffered = () => {
+        if (field.value !== "" || target.edit || target.reply || document.hidden) return;
+        showEdit({ isRefused: true });
+        voice?.restore();
+    };
     const unsubscribe = [
         root ? () => {} : drafts.on("change", (conversation) => { if (conversation === thread.id) follow(); }),
-        localDrafts.on("offered", (conversation) => {
-            if (conversation !== thread.id || !isOpened || document.hidden) return;
-            showRefused();
-            voice?.restore();
-        }),
+        localDrafts.on("offered", (conversation) => { if (conversation === thread.id && isOpened) showOffered(); }),
+        localDrafts.on("ended", ({ conversation, what }) => { if (conversation === thread.id) voice?.drop(what); }),
     ];
+    const handleVisibility = () => { if (isOpened) showOffered(); };
+    document.addEventListener("visibilitychange", handleVisibility);
 
     // Sending
 
@@ -227,7 +237,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         if (!message) return;
         if (!edit) {
             thread.send({ ...message, ...clear() });
-            showRefused();
+            showOffered();
             return onsend();
         }
         const isDone = edit.number ? await attempt(thread.edit(edit, message.text)) : await revise(edit, message.text);
@@ -291,10 +301,10 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         },
         isSignedIn: () => thread.isSignedIn,
         unsent: {
-            get: () => localDrafts.of(thread.id, VOICE),
+            get: () => localDrafts.recordings(thread.id),
             // The same chat may have been opened anew.
-            keep: (sound) => localDrafts.offer(thread.id, VOICE, sound),
-            end: () => localDrafts.end(thread.id, VOICE),
+            keep: (sound) => localDrafts.offer(thread.id, recording(), sound),
+            end: (what) => localDrafts.end(thread.id, what),
         },
         note: (isRecording) => thread.noteTyping(isRecording, "recording"),
         show: (isRecording) => { node.dataset.recording = String(isRecording); },
@@ -307,9 +317,11 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         open() {
             if (isOpened) return;
             isOpened = true;
-            if (field.value === "" && (root ? draftText() !== "" : !isEmpty(drafts.of(thread.id)))) showDraft();
+            // Whoever was quicker goes on.
+            if (field.value !== "" || target.edit || target.reply) return;
+            if (root ? draftText() !== "" : !isEmpty(drafts.of(thread.id))) showDraft();
             showEdit();
-            voice?.restore();
+            if (field.value === "") voice?.restore();
         },
         focus: () => field.focus(),
         reply: (message) => setTarget({ reply: message }),
@@ -320,6 +332,7 @@ export function composer(thread, { root, onsend = () => {} } = {}) {
         close() {
             isClosed = true;
             unsubscribe.forEach((one) => one());
+            document.removeEventListener("visibilitychange", handleVisibility);
             voice?.close();
             if (!target.edit) thread.noteTyping(false);
             if (!root) drafts.save(thread.id);

@@ -16,6 +16,8 @@ import { serverNow } from "../../store/clock.js";
 import { SCHEDULED, localDrafts } from "../../sync/local-drafts.js";
 
 const LEAST = 10_000;
+/** So long after a request without a response the same text is the same message, and another one later, in milliseconds. */
+const REPEATED = 600_000;
 
 /** Asks for a time; resolves to a date, or undefined when the dialog is dismissed. */
 function askTime(title, at) {
@@ -57,9 +59,9 @@ export async function sendLater(thread, message) {
 async function schedule(thread, message, time) {
     const text = JSON.stringify(message);
     const before = localDrafts.of(thread.id, SCHEDULED);
-    const clientID = before?.text === text ? before.clientID : randomID();
-    const isRepeated = before?.clientID === clientID;
-    localDrafts.write(thread.id, SCHEDULED, { clientID, text });
+    const isRepeated = before?.text === text && Math.abs(Date.now() - before.at) < REPEATED;
+    const clientID = isRepeated ? before.clientID : randomID();
+    localDrafts.write(thread.id, SCHEDULED, { clientID, text, at: Date.now() });
     try {
         if (!isRepeated || !await isMoved(thread, clientID, time)) await thread.schedule(message, time, clientID);
         localDrafts.end(thread.id, SCHEDULED);
